@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+// Inbox<T>: bounded queue with one reader and many writers; the only way into a thread that owns things.
+// Bounds: `capacity` ordinary messages; push answers false when full. push_reserved is for completions whose number is
+//         bounded elsewhere (one per submitted step) and is never refused.
+// Threads: push any; pop the owner only.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <deque>
+#include <optional>
+#include <utility>
+
+#include "runtime/base/mutex.h"
+
+namespace larder {
+
+template <typename T>
+class Inbox {
+ public:
+  explicit Inbox(std::size_t capacity) : capacity_(capacity) {}
+
+  [[nodiscard]] bool push(T message) EXCLUDES(mutex_) {
+    {
+      MutexLock lock(mutex_);
+      if (closed_ || queue_.size() >= capacity_) return false;
+      queue_.push_back(std::move(message));
+    }
+    arrived_.notify_one();
+    return true;
+  }
+
+  void push_reserved(T message) EXCLUDES(mutex_) {
+    {
+      MutexLock lock(mutex_);
+      queue_.push_back(std::move(message));
+    }
+    arrived_.notify_one();
+  }
+
+  std::optional<T> try_pop() EXCLUDES(mutex_) {
+    MutexLock lock(mutex_);
+    return pop_locked();
+  }
+
+  // Waits for a message, at most until `deadline`, or until the inbox is closed.
+  std::optional<T> pop_until(std::chrono::steady_clock::time_point deadline) EXCLUDES(mutex_) {
+    MutexLock lock(mutex_);
+    while (queue_.empty() && !closed_) {
+      if (!arrived_.wait_until(mutex_, deadline)) break;
+    }
+    return pop_locked();
+  }
+
+  // After this, push is refused and pop_until no longer waits; what is queued can still be popped.
+  void close() EXCLUDES(mutex_) {
+    {
+      MutexLock lock(mutex_);
+      closed_ = true;
+    }
+    arrived_.notify_all();
+  }
+
+  std::size_t size() const EXCLUDES(mutex_) {
+    MutexLock lock(mutex_);
+    return queue_.size();
+  }
+
+ private:
+  std::optional<T> pop_locked() REQUIRES(mutex_) {
+    if (queue_.empty()) return std::nullopt;
+    std::optional<T> message(std::move(queue_.front()));
+    queue_.pop_front();
+    return message;
+  }
+
+  const std::size_t capacity_;
+  mutable Mutex mutex_;
+  CondVar arrived_;
+  std::deque<T> queue_ GUARDED_BY(mutex_);
+  bool closed_ GUARDED_BY(mutex_) = false;
+};
+
+}  // namespace larder

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// Executor: runs steps of one model on one device. One virtual call per step; everything inside is direct.
+// Ensures:  submit returns at once; `done` is called exactly once per step, in order of submission, on a thread of the
+//           executor. A step's rows have the same bits whatever else is in the step.
+// Errors:   in StepResult::status; kCancelled after abort, kDevice when the device is lost.
+// Owns:     its block arena (ids 0..block_count-1), hidden slots, threads. Weights are shared.
+// Threads:  submit, abort and read_block from the engine thread (read_block only for blocks no step writes).
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+
+#include "kernels/layout/kv_layout.h"
+#include "runtime/base/ids.h"
+#include "runtime/base/result.h"
+#include "runtime/exec/step.h"
+#include "runtime/model/config.h"
+
+namespace larder::model {
+class Model;
+}
+
+namespace larder::exec {
+
+using StepDone = std::function<void(StepResult)>;
+
+struct ExecutorOptions {
+  std::uint32_t block_count = 0;
+  kernels::KvType kv_type = kernels::KvType::kF16;
+  std::uint32_t threads = 0;      // 0: one per core, one left to the desktop where there are more than two
+  std::uint32_t max_rows = 2048;  // rows of the largest step
+  std::string isa = "auto";       // auto, portable, avx2, avx512
+};
+
+struct DeviceInfo {
+  std::string device;         // "cpu"
+  std::string description;    // processor and tier, for people
+  std::string arithmetic_id;  // "cpu/avx512/1": kernel family, tier, version; part of the identity
+};
+
+class Executor {
+ public:
+  virtual ~Executor() = default;  // waits for the running step; pending ones complete with kCancelled
+  virtual const DeviceInfo& info() const = 0;
+  virtual kernels::KvLayout layout() const = 0;
+  virtual std::uint32_t block_count() const = 0;
+  virtual void submit(Step step) = 0;
+  // Raises the abort flag of a step; it is read once per layer. Unknown ids are ignored.
+  virtual void abort(std::uint64_t step_id) = 0;
+  // Copies a block's bytes out (tests, verify; the store uses copies of a step).
+  virtual Status read_block(BlockId block, std::span<std::byte> out) const = 0;
+};
+
+// Errors: kInvalidArgument (unknown isa), kUnsupported (tier this processor lacks), kResourceExhausted (arena).
+Result<std::unique_ptr<Executor>> make_cpu_executor(std::shared_ptr<const model::Model> model, ExecutorOptions options,
+                                                    StepDone done);
+
+// kUnavailable with the reason where no CUDA executor can be had (executor_no_cuda.cc, or no card).
+Result<std::unique_ptr<Executor>> make_cuda_executor(std::shared_ptr<const model::Model> model,
+                                                     ExecutorOptions options, StepDone done);
+
+}  // namespace larder::exec
