@@ -5,11 +5,11 @@
 using Reg = __m256;
 
 constexpr int kRegLanes = 8;
-constexpr int kTileM = 3;  // x rows of a register tile: 12 sums, 2 weights and one x fill 16 registers
+constexpr std::uint32_t kTileM = 3;  // x rows of a register tile: 12 sums, 2 weights and one x fill 16 registers
 
 // Weight rows of a register tile of M x rows.
-template <int M>
-constexpr int kTileN = M == 1 ? 4 : 2;
+template <std::size_t M>
+constexpr std::size_t kTileN = M == 1 ? 4 : 2;
 
 struct LaneMask {
   __m256i part[2];
@@ -93,7 +93,12 @@ inline void halves_to_floats(const std::uint16_t* in, std::size_t n, float* out)
   for (; i + 8 <= n; i += 8) {
     _mm256_storeu_ps(out + i, _mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(in + i))));
   }
-  for (; i < n; ++i) out[i] = _cvtsh_ss(in[i]);
+  if (i < n) {
+    std::uint16_t rest[8] = {};
+    __builtin_memcpy(rest, in + i, (n - i) * sizeof rest[0]);
+    const __m256 wide = _mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(rest)));
+    _mm256_maskstore_ps(out + i, make_mask(0, static_cast<int>(n - i)).part[0], wide);
+  }
 }
 
 inline void floats_to_halves(const float* in, std::size_t n, std::uint16_t* out) {
@@ -102,7 +107,12 @@ inline void floats_to_halves(const float* in, std::size_t n, std::uint16_t* out)
     const __m128i half = _mm256_cvtps_ph(_mm256_loadu_ps(in + i), _MM_FROUND_TO_NEAREST_INT);
     _mm_storeu_si128(reinterpret_cast<__m128i*>(out + i), half);
   }
-  for (; i < n; ++i) out[i] = static_cast<std::uint16_t>(_cvtss_sh(in[i], _MM_FROUND_TO_NEAREST_INT));
+  if (i < n) {
+    const __m256 wide = _mm256_maskload_ps(in + i, make_mask(0, static_cast<int>(n - i)).part[0]);
+    std::uint16_t rest[8];
+    _mm_storeu_si128(reinterpret_cast<__m128i*>(rest), _mm256_cvtps_ph(wide, _MM_FROUND_TO_NEAREST_INT));
+    __builtin_memcpy(out + i, rest, (n - i) * sizeof rest[0]);
+  }
 }
 
 inline void expand_eight(__m128i quants, __m256 d, __m256 m, float* out) {

@@ -5,11 +5,11 @@
 using Reg = __m512;
 
 constexpr int kRegLanes = 16;
-constexpr int kTileM = 6;  // x rows of a register tile: 24 sums, 4 weights and one x leave room in 32 registers
+constexpr std::uint32_t kTileM = 6;  // x rows of a register tile: 24 sums, 4 weights and one x leave room in 32 registers
 
 // Weight rows of a register tile of M x rows.
-template <int M>
-constexpr int kTileN = M <= 3 ? 8 : 4;
+template <std::size_t M>
+constexpr std::size_t kTileN = M <= 3 ? 8 : 4;
 
 struct LaneMask {
   __mmask16 bits;

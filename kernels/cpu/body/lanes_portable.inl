@@ -7,11 +7,11 @@ typedef float Reg __attribute__((vector_size(16)));
 typedef std::int32_t RegInt __attribute__((vector_size(16)));
 
 constexpr int kRegLanes = 4;
-constexpr int kTileM = 2;  // x rows of a register tile
+constexpr std::uint32_t kTileM = 2;  // x rows of a register tile
 
 // Weight rows of a register tile of M x rows.
-template <int M>
-constexpr int kTileN = M == 1 ? 2 : 1;
+template <std::size_t M>
+constexpr std::size_t kTileN = M == 1 ? 2 : 1;
 
 struct LaneMask {
   int begin;

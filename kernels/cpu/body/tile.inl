@@ -20,13 +20,13 @@ struct TileArgs {
   bool accumulate;
 };
 
-template <int N, int M>
+template <std::size_t N, std::size_t M>
 struct Sums {
   Reg at[N][M][kParts];
 };
 
 // Adds the 16 products from k on to each sum; with kMasked only the lanes of the mask, and nothing else is read.
-template <int N, int M, bool kMasked>
+template <std::size_t N, std::size_t M, bool kMasked>
 [[gnu::always_inline]] inline void add_products(Sums<N, M>& sums, const TileArgs& a, std::size_t k,
                                                 const LaneMask& mask) {
 #pragma GCC unroll 4
@@ -35,48 +35,48 @@ template <int N, int M, bool kMasked>
     const float* x = a.x + k + p * kRegLanes;
     Reg weight[N];
 #pragma GCC unroll 8
-    for (int n = 0; n < N; ++n) {
+    for (std::size_t n = 0; n < N; ++n) {
       weight[n] = kMasked ? load_masked(w + n * a.w_stride, p, mask) : load(w + n * a.w_stride);
     }
 #pragma GCC unroll 8
-    for (int m = 0; m < M; ++m) {
+    for (std::size_t m = 0; m < M; ++m) {
       const Reg value = kMasked ? load_masked(x + m * a.x_stride, p, mask) : load(x + m * a.x_stride);
 #pragma GCC unroll 8
-      for (int n = 0; n < N; ++n) sums.at[n][m][p] = fma(weight[n], value, sums.at[n][m][p]);
+      for (std::size_t n = 0; n < N; ++n) sums.at[n][m][p] = fma(weight[n], value, sums.at[n][m][p]);
     }
   }
 }
 
-template <int N, int M>
+template <std::size_t N, std::size_t M>
 [[gnu::always_inline]] inline void write_sums(const Sums<N, M>& sums, const TileArgs& a) {
 #pragma GCC unroll 8
-  for (int m = 0; m < M; ++m) {
+  for (std::size_t m = 0; m < M; ++m) {
     float* out = a.out + m * a.out_stride;
     float sum[N < 4 ? 4 : N];
     if constexpr (N % 4 == 0) {
 #pragma GCC unroll 2
-      for (int n = 0; n < N; n += 4) {
+      for (std::size_t n = 0; n < N; n += 4) {
         join4(sum + n, sums.at[n][m], sums.at[n + 1][m], sums.at[n + 2][m], sums.at[n + 3][m]);
       }
     } else {
 #pragma GCC unroll 4
-      for (int n = 0; n < N; ++n) sum[n] = join(sums.at[n][m]);
+      for (std::size_t n = 0; n < N; ++n) sum[n] = join(sums.at[n][m]);
     }
     if (a.accumulate) {
-      for (int n = 0; n < N; ++n) out[n] += sum[n];
+      for (std::size_t n = 0; n < N; ++n) out[n] += sum[n];
     } else {
-      for (int n = 0; n < N; ++n) out[n] = sum[n];
+      for (std::size_t n = 0; n < N; ++n) out[n] = sum[n];
     }
   }
 }
 
-template <int N, int M>
+template <std::size_t N, std::size_t M>
 void tile(const TileArgs& a) {
   Sums<N, M> sums;
 #pragma GCC unroll 8
-  for (int n = 0; n < N; ++n) {
+  for (std::size_t n = 0; n < N; ++n) {
 #pragma GCC unroll 8
-    for (int m = 0; m < M; ++m) {
+    for (std::size_t m = 0; m < M; ++m) {
       for (int p = 0; p < kParts; ++p) sums.at[n][m][p] = zero();
     }
   }
@@ -92,15 +92,18 @@ void tile(const TileArgs& a) {
 }
 
 // A strip of M rows of x against `count` rows of w.
-template <int M>
+template <std::size_t M>
 void strip(TileArgs a, std::size_t count) {
-  constexpr int kN = kTileN<M>;
+  constexpr std::size_t kN = kTileN<M>;
   const auto advance = [&a, &count](std::size_t n) {
     a.w += n * a.w_stride;
     a.out += n;
     count -= n;
   };
-  for (; count >= kN; advance(kN)) tile<kN, M>(a);
+  while (count >= kN) {
+    tile<kN, M>(a);
+    advance(kN);
+  }
   if constexpr (kN > 4) {
     if (count >= 4) {
       tile<4, M>(a);
@@ -113,7 +116,10 @@ void strip(TileArgs a, std::size_t count) {
       advance(2);
     }
   }
-  for (; count > 0; advance(1)) tile<1, M>(a);
+  while (count > 0) {
+    tile<1, M>(a);
+    advance(1);
+  }
 }
 
 // rows (1..kTileM) rows of x against `count` rows of w.
