@@ -53,12 +53,10 @@ std::int32_t Bpe::symbol_of(std::string_view spelling, const TokenIndex& index,
   return place->second;
 }
 
-Result<Bpe> Bpe::build(const std::vector<std::string>& merges, const TokenIndex& index, std::size_t n_tokens,
-                       Token unknown) {
+Result<Bpe> Bpe::build(const std::vector<std::string>& merges, const TokenIndex& index, std::size_t n_tokens) {
   Bpe bpe;
   bpe.n_tokens_ = static_cast<std::int32_t>(n_tokens);
   bpe.next_symbol_ = bpe.n_tokens_;
-  bpe.unknown_ = unknown;
   bpe.merges_ = MergeTable(merges.size());
   std::unordered_map<std::string, std::int32_t> further;
   for (unsigned byte = 0; byte < 256; ++byte) {
@@ -88,9 +86,8 @@ void Bpe::emit(std::int32_t symbol, std::string_view bytes, std::uint32_t origin
   }
   for (std::size_t i = 0; i < bytes.size(); ++i) {
     const std::int32_t byte = byte_symbols_[static_cast<std::uint8_t>(bytes[i])];
-    const Token token = byte < n_tokens_ ? byte : unknown_;
-    if (token < 0) continue;
-    out.tokens.push_back(token);
+    if (byte >= n_tokens_) continue;
+    out.tokens.push_back(byte);
     out.offsets.push_back(origin + static_cast<std::uint32_t>(i));
   }
 }

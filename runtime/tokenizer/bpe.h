@@ -50,11 +50,10 @@ class Bpe {
  public:
   // `index` gives the id of a spelling that text may become (never a control token). Errors: kCorrupt (a merge without
   // two sides).
-  static Result<Bpe> build(const std::vector<std::string>& merges, const TokenIndex& index, std::size_t n_tokens,
-                           Token unknown);
+  static Result<Bpe> build(const std::vector<std::string>& merges, const TokenIndex& index, std::size_t n_tokens);
 
-  // Appends the tokens of `piece`; `origin` is where the piece begins in the text. A byte that has no token becomes the
-  // unknown token, or nothing where the vocabulary has none.
+  // Appends the tokens of `piece`; `origin` is where the piece begins in the text. A byte that has no token is left out,
+  // as the tokenizers these vocabularies were made with do.
   void encode(std::string_view piece, std::uint32_t origin, Encoding& out) const;
 
  private:
@@ -63,14 +62,14 @@ class Bpe {
     std::uint32_t next;
     std::int32_t symbol;
   };
-  std::int32_t symbol_of(std::string_view spelling, const TokenIndex& index, std::unordered_map<std::string, std::int32_t>& further);
+  std::int32_t symbol_of(std::string_view spelling, const TokenIndex& index,
+                         std::unordered_map<std::string, std::int32_t>& further);
   void emit(std::int32_t symbol, std::string_view bytes, std::uint32_t origin, Encoding& out) const;
 
   MergeTable merges_;
   std::array<std::int32_t, 256> byte_symbols_{};
   std::int32_t n_tokens_ = 0;
   std::int32_t next_symbol_ = 0;
-  Token unknown_ = -1;
 };
 
 }  // namespace larder::tokenizer

@@ -33,7 +33,8 @@ constexpr std::string_view kTurnEnds[] = {"<|im_end|>", "<|eot_id|>",     "<|eom
 
 bool looks_like_control(std::string_view text) {
   if (text.size() > 4 && text.substr(0, 2) == "<|" && text.substr(text.size() - 2) == "|>") return true;
-  return text == "<start_of_turn>" || std::find(std::begin(kTurnEnds), std::end(kTurnEnds), text) != std::end(kTurnEnds);
+  if (text == "<s>" || text == "</s>" || text == "<start_of_turn>") return true;
+  return std::find(std::begin(kTurnEnds), std::end(kTurnEnds), text) != std::end(kTurnEnds);
 }
 
 }  // namespace
@@ -213,11 +214,15 @@ Status Tokenizer::Tables::fill_spm() {
     Token& token = byte_tokens[static_cast<std::size_t>(byte_of_spelling(vocab.tokens[id]))];
     if (token < 0) token = static_cast<Token>(id);
   }
+  // Only a token made for it may stand for unknown text: an end token here would let a stranger's text end the turn.
+  const bool usable = vocab.unknown >= 0 && types[static_cast<std::size_t>(vocab.unknown)] == TokenType::kUnknown;
+  const bool ends = std::binary_search(end_tokens.begin(), end_tokens.end(), vocab.unknown);
+  const Token unknown = usable && !ends ? vocab.unknown : -1;
   const bool every_byte = std::none_of(byte_tokens.begin(), byte_tokens.end(), [](Token id) { return id < 0; });
-  if (!every_byte && vocab.unknown < 0) {
+  if (!every_byte && unknown < 0) {
     return corrupt("the vocabulary has neither all 256 byte tokens nor an unknown token, so some text has no tokens");
   }
-  spm.emplace(mergeable, vocab.scores, byte_tokens, vocab.unknown, longest);
+  spm.emplace(mergeable, vocab.scores, byte_tokens, unknown, longest);
   return {};
 }
 
@@ -226,7 +231,7 @@ Status Tokenizer::Tables::fill_bpe() {
     return Error{ErrorCode::kCorrupt, "the file has no tokenizer.ggml.merges; convert the model again", ""};
   }
   ASSIGN_OR_RETURN(pre_tokenizer, PreTokenizer::create(vocab.pre));
-  ASSIGN_OR_RETURN(bpe, Bpe::build(vocab.merges, mergeable, types.size(), vocab.unknown));
+  ASSIGN_OR_RETURN(bpe, Bpe::build(vocab.merges, mergeable, types.size()));
   return {};
 }
 

@@ -28,6 +28,12 @@ struct Tokenizer::Tables {
   // The id of a piece that is a token as a whole; -1: none.
   Token find_piece(std::string_view piece) const;
 
+  // Whether the token is cut out of the text before anything else is looked at.
+  bool is_cut(Token id) const {
+    if (id < 0 || static_cast<std::size_t>(id) >= types.size()) return false;
+    return is_control[static_cast<std::size_t>(id)] != 0 || types[static_cast<std::size_t>(id)] == TokenType::kUserDefined;
+  }
+
   const Vocab vocab;
   std::vector<TokenType> types;          // by id
   std::vector<std::uint8_t> is_control;  // by id; also user-defined tokens that steer the model

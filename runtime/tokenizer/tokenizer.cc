@@ -120,7 +120,7 @@ std::string Tokenizer::decode(std::span<const Token> tokens, bool with_control) 
     const bool spaced = after_cut && tables_->spm && tables_->vocab.add_space_prefix;
     if (spaced && !control && bytes.starts_with(' ')) bytes.remove_prefix(1);
     out += bytes;
-    after_cut = control;
+    after_cut = tables_->is_cut(token);
   }
   return out;
 }

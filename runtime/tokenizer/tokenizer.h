@@ -49,7 +49,8 @@ class Tokenizer {
 
   // First the tokens that stand as they are: control tokens where no byte of them is marked, user-defined ones
   // everywhere; at each place the longest. A user-defined token that is spelled like <|this|> or ends a turn counts as
-  // control. Ensures: no token in a marked range is a control token; text between is tokenized across range borders.
+  // control. Ensures: no token that begins in a marked range is a control token, save a SentencePiece vocabulary's own
+  // unknown token; text is tokenized across range borders.
   Result<Encoding> encode(const MarkedText& text, BosRule bos = BosRule::kNever) const;
   // The same for one kind of text. parse_special false: the whole text is a stranger's.
   Result<std::vector<Token>> encode(std::string_view text, bool parse_special, BosRule bos = BosRule::kNever) const;
