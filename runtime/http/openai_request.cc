@@ -296,6 +296,9 @@ void read_completion_lengths(Fields& fields, ParsedRequest& parsed) {
   // The prompt's texts come from scoring it: the only way to print token ids, and wanted with logprobs.
   const bool ids = std::holds_alternative<engine::TokenPrompt>(request.prompt);
   request.echo_logprobs = parsed.echo && (request.sampling.logprobs || ids);
+  if (parsed.stream && request.echo_logprobs) {
+    fields.fail("echo", "with stream it is supported for text prompts without logprobs only", ErrorCode::kUnsupported);
+  }
   request.max_tokens = 16;  // OpenAI's default for plain completions
   if (const auto tokens = fields.integer("max_tokens", 0, kMaxTokens)) {
     request.max_tokens = static_cast<std::uint32_t>(*tokens);
