@@ -391,13 +391,14 @@ void Connection::on_reply(Reply reply) {
   read();
 }
 
-// From any thread.
+// From any thread, perhaps under a lock of the answer's producer: so the last reference is let go on the strand.
 void Connection::wake() {
   if (wake_posted_.exchange(true)) return;
-  net::post(socket_.get_executor(), [weak = weak_from_this()] {
-    if (const auto self = weak.lock()) {
-      self->wake_posted_ = false;
-      self->pull();
+  auto self = floor_->stopping ? nullptr : shared_from_this();
+  net::post(socket_.get_executor(), [weak = weak_from_this(), self = std::move(self)] {
+    if (const auto alive = weak.lock()) {
+      alive->wake_posted_ = false;
+      alive->pull();
     }
   });
 }
