@@ -245,6 +245,7 @@ void Connection::parse_failed(const ErrorValue& error) {
                               "the body is longer than " + std::to_string(limits_.max_body_bytes) +
                                   " bytes: send less, or raise api.max_body_bytes"));
   }
+  if (error == beast::http::error::bad_version) return refuse(plain_error(505, "http_version", "use HTTP/1.1"));
   refuse(plain_error(400, "bad_request", "this is not an HTTP/1.1 request: " + error.message()));
 }
 
@@ -276,9 +277,6 @@ std::optional<Answer> Connection::unacceptable(const RequestHead& head) const {
     Answer answer = plain_error(503, "too_many_connections", "too many open connections: try again in a second");
     answer.close = true;
     return answer;
-  }
-  if (message.version() != 10 && message.version() != 11) {
-    return plain_error(505, "http_version", "use HTTP/1.1");
   }
   if (static_cast<std::size_t>(std::distance(message.begin(), message.end())) > limits_.max_headers) {
     return plain_error(431, "too_many_headers",
