@@ -43,6 +43,7 @@ std::string moment(WallTime at) {
 
 // "312 of 2,018 tokens were reused, 1,706 computed; that saved about 0.8 s."
 std::string reuse(const kv::Verdict& v) {
+  if (v.prompt_tokens == 1) return "Its one token was computed.";
   if (v.reused_tokens == 0) return "All " + tokens(v.prompt_tokens) + " were computed.";
   std::string text = counted(v.reused_tokens) + " of " + tokens(v.prompt_tokens) + " were reused, " +
                      counted(v.computed_tokens) + " computed";
@@ -53,10 +54,10 @@ std::string reuse(const kv::Verdict& v) {
 std::string diverged(const kv::Verdict& v, const std::vector<Section>& sections) {
   if (!v.divergence) return "A cached prompt starts the same and then differs.";
   const kv::Divergence& d = *v.divergence;
-  std::string where = " at token " + counted(d.token);
+  std::string where = " token " + counted(d.token);
   if (d.section < sections.size()) where += ", in section '" + sections[d.section].label + "'";
-  if (d.cached < 0) return "What is cached ends" + where + "; the rest is new.";
-  std::string text = "The prompt equals a cached one up to" + where + ", where another token follows";
+  if (d.cached < 0) return "What is cached ends at" + where + "; the rest is new.";
+  std::string text = "The prompt equals a cached one up to" + where + "; another one follows there";
   if (d.cached_by.value != 0) text += " (cached by request #" + std::to_string(d.cached_by.value) + ")";
   text += ".";
   if (d.equal_after > 0) {
