@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The list of pages: one line each, in the order of the navigation and of Ctrl+1..9.
+#include <QCoreApplication>
+
+#include "gui/pages/overview/overview_page.h"
+#include "gui/pages/page.h"
+
+namespace larder::gui {
+namespace {
+
+struct PageWords {
+  Q_DECLARE_TR_FUNCTIONS(PageList)
+};
+
+template <typename Made>
+PageSpec spec(const char* id, const char* icon, PageSpec::Group group, bool works_attached, const QString& title) {
+  return {QString::fromLatin1(id), QString::fromLatin1(icon), group, works_attached, title,
+          [title](PageContext context) -> Page* { return new Made(title, context); }};
+}
+
+}  // namespace
+
+QVector<PageSpec> pageList() {
+  using Group = PageSpec::Group;
+  return {
+      spec<OverviewPage>("overview", "overview", Group::kWatch, true, PageWords::tr("Overview")),
+  };
+}
+
+}  // namespace larder::gui

@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "gui/theme/words.h"
+
+#include <QCoreApplication>
+
+#include "gui/theme/numbers.h"
+
+namespace larder::gui {
+namespace {
+
+struct Words {
+  Q_DECLARE_TR_FUNCTIONS(Words)
+};
+
+QString tenantName(const SnapshotView& view, TenantId id) {
+  const TenantInfo* tenant = findTenant(view, id);
+  return tenant != nullptr ? tenant->name : Words::tr("another tenant");
+}
+
+}  // namespace
+
+Label verdictLabel(VerdictKind kind) {
+  switch (kind) {
+    case VerdictKind::kFullPrefix:
+      return {Words::tr("full prefix"), QStringLiteral("ok"), Mood::kOk};
+    case VerdictKind::kCold:
+      return {Words::tr("new text"), QStringLiteral("plus"), Mood::kNeutral};
+    case VerdictKind::kDiverged:
+      return {Words::tr("diverged"), QStringLiteral("diverged"), Mood::kWarning};
+    case VerdictKind::kEvicted:
+      return {Words::tr("evicted"), QStringLiteral("evicted"), Mood::kError};
+    case VerdictKind::kOtherIdentity:
+      return {Words::tr("other identity"), QStringLiteral("error"), Mood::kWarning};
+    case VerdictKind::kTooShort:
+      return {Words::tr("short"), QStringLiteral("right"), Mood::kNeutral};
+    case VerdictKind::kBypassed:
+      return {Words::tr("bypassed"), QStringLiteral("pause"), Mood::kNeutral};
+  }
+  return {};
+}
+
+Label stateLabel(RequestRecord::State state) {
+  using State = RequestRecord::State;
+  switch (state) {
+    case State::kPreparing:
+      return {Words::tr("preparing"), QStringLiteral("requests"), Mood::kNeutral};
+    case State::kQueued:
+      return {Words::tr("queued"), QStringLiteral("pause"), Mood::kNeutral};
+    case State::kPrefill:
+      return {Words::tr("reading"), QStringLiteral("play"), Mood::kOk};
+    case State::kDecode:
+      return {Words::tr("writing"), QStringLiteral("play"), Mood::kOk};
+    case State::kDone:
+      return {Words::tr("done"), QStringLiteral("ok"), Mood::kOk};
+    case State::kFailed:
+      return {Words::tr("failed"), QStringLiteral("error"), Mood::kError};
+    case State::kCancelled:
+      return {Words::tr("cancelled"), QStringLiteral("close"), Mood::kNeutral};
+  }
+  return {};
+}
+
+Label modelStateLabel(ModelInfo::State state) {
+  using State = ModelInfo::State;
+  switch (state) {
+    case State::kFile:
+      return {Words::tr("on disk"), QStringLiteral("down"), Mood::kNeutral};
+    case State::kLoading:
+      return {Words::tr("loading"), QStringLiteral("play"), Mood::kNeutral};
+    case State::kReady:
+      return {Words::tr("ready"), QStringLiteral("ok"), Mood::kOk};
+    case State::kUnloading:
+      return {Words::tr("unloading"), QStringLiteral("pause"), Mood::kNeutral};
+    case State::kFailed:
+      return {Words::tr("refused"), QStringLiteral("error"), Mood::kError};
+  }
+  return {};
+}
+
+QString tierLabel(Tier tier) {
+  switch (tier) {
+    case Tier::kDevice:
+      return Words::tr("Device");
+    case Tier::kHost:
+      return Words::tr("Host");
+    case Tier::kDisk:
+      return Words::tr("Disk");
+    case Tier::kRemote:
+      return Words::tr("Remote");
+    case Tier::kCount:
+      break;
+  }
+  return {};
+}
+
+QString sectionLabel(const Section& section) {
+  if (!section.label.isEmpty()) return section.label;
+  switch (section.kind) {
+    case SectionKind::kTemplate:
+      return Words::tr("template");
+    case SectionKind::kSystem:
+      return Words::tr("system");
+    case SectionKind::kTool:
+      return Words::tr("tool");
+    case SectionKind::kDocument:
+      return Words::tr("document");
+    case SectionKind::kMessage:
+      return Words::tr("message");
+  }
+  return {};
+}
+
+QString causeSentence(const SnapshotView& view, const RequestRecord& record) {
+  const Verdict& verdict = record.verdict;
+  switch (verdict.kind) {
+    case VerdictKind::kDiverged:
+      if (verdict.divergence) {
+        const auto at = static_cast<qsizetype>(verdict.divergence->section);
+        const QString where = at < record.sections.size() ? sectionLabel(record.sections[at]) : Words::tr("the prompt");
+        return Words::tr("Another text at token %1, in \u201c%2\u201d").arg(countText(verdict.divergence->token), where);
+      }
+      return Words::tr("Another text on the way");
+    case VerdictKind::kEvicted:
+      if (verdict.eviction && verdict.eviction->by_request.value != 0) {
+        return Words::tr("%1 #%2 pushed it out at %3")
+            .arg(tenantName(view, verdict.eviction->by_tenant))
+            .arg(verdict.eviction->by_request.value)
+            .arg(minuteText(verdict.eviction->at));
+      }
+      return Words::tr("It was here and gave way");
+    case VerdictKind::kOtherIdentity:
+      return Words::tr("Cached under other %1").arg(verdict.identity_part);
+    case VerdictKind::kCold:
+      return Words::tr("Never asked before");
+    case VerdictKind::kTooShort:
+      return Words::tr("Shorter than can be reused");
+    case VerdictKind::kBypassed:
+      return Words::tr("The request asked for no reuse");
+    case VerdictKind::kFullPrefix:
+      return Words::tr("Everything before the last message was reused");
+  }
+  return {};
+}
+
+double lostMs(const RequestRecord& record) {
+  const Verdict& verdict = record.verdict;
+  if (verdict.prefill_tokens_per_s <= 0) return 0;
+  std::uint32_t could = 0;
+  if (verdict.kind == VerdictKind::kEvicted && verdict.eviction) {
+    could = verdict.eviction->lost_tokens;
+  } else if (verdict.kind == VerdictKind::kDiverged && verdict.divergence) {
+    could = verdict.divergence->equal_after;
+  } else if (verdict.kind == VerdictKind::kOtherIdentity) {
+    could = verdict.computed_tokens;
+  }
+  return 1000.0 * could / verdict.prefill_tokens_per_s;
+}
+
+MoodColors moodColors(const Theme& theme, Mood mood) {
+  switch (mood) {
+    case Mood::kOk:
+      return {theme.color(Tone::kOk), theme.color(Tone::kOkSoft)};
+    case Mood::kWarning:
+      return {theme.color(Tone::kWarning), theme.color(Tone::kWarningSoft)};
+    case Mood::kError:
+      return {theme.color(Tone::kError), theme.color(Tone::kErrorSoft)};
+    case Mood::kNeutral:
+      break;
+  }
+  return {theme.color(Tone::kTextSecondary), theme.color(Tone::kSurfaceAlt)};
+}
+
+Tier poolTier(const SnapshotView& view) {
+  const ModelInfo* model = readyModel(view);
+  const bool processor = model == nullptr || model->arithmetic_id.startsWith(QLatin1String("cpu")) ||
+                         model->arithmetic_id.isEmpty();
+  return processor ? Tier::kHost : Tier::kDevice;
+}
+
+}  // namespace larder::gui

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "gui/widgets/time_chart.h"
+
+#include <QFontMetrics>
+#include <QGraphicsLayout>
+#include <QPainter>
+#include <QtCharts/QAreaSeries>
+#include <QtCharts/QChart>
+#include <QtCharts/QLineSeries>
+#include <QtCharts/QLogValueAxis>
+#include <QtCharts/QValueAxis>
+#include <algorithm>
+#include <cmath>
+
+#include "gui/theme/numbers.h"
+#include "gui/widgets/stacked_bars.h"
+
+namespace larder::gui {
+namespace {
+
+constexpr int kLeft = 58;
+constexpr int kBottom = 20;
+constexpr int kLabelGap = 14;
+
+}  // namespace
+
+TimeChart::TimeChart(const Theme& theme, QVector<ChartLine> lines, Scale scale, Format format, QWidget* parent)
+    : QChartView(parent), theme_(theme), lines_(std::move(lines)), scale_(scale), format_(std::move(format)) {
+  if (lines_.size() > kMaxLines) lines_.resize(kMaxLines);
+  setFrameShape(QFrame::NoFrame);
+  setRenderHint(QPainter::Antialiasing);
+  setFocusPolicy(Qt::NoFocus);
+  setStyleSheet(QStringLiteral("QGraphicsView { background: transparent; border: 0; }"));
+  setBackgroundBrush(Qt::NoBrush);
+  setAttribute(Qt::WA_TransparentForMouseEvents);
+  build();
+  connect(&theme, &Theme::changed, this, &TimeChart::restyle);
+  restyle();
+}
+
+void TimeChart::build() {
+  QChart* plot = chart();
+  plot->legend()->hide();
+  plot->setBackgroundVisible(false);
+  plot->setMargins(QMargins(0, 0, 0, 0));
+  plot->layout()->setContentsMargins(0, 0, 0, 0);
+  x_axis_ = new QValueAxis;
+  y_axis_ = scale_ == Scale::kLog ? static_cast<QAbstractAxis*>(new QLogValueAxis) : new QValueAxis;
+  plot->addAxis(x_axis_, Qt::AlignBottom);
+  plot->addAxis(y_axis_, Qt::AlignLeft);
+  for (const ChartLine& line : std::as_const(lines_)) {
+    auto* series = new QLineSeries;
+    series_.push_back(series);
+    if (line.filled) {
+      auto* area = new QAreaSeries(series);
+      series->setParent(area);
+      plot->addSeries(area);
+      area->attachAxis(x_axis_);
+      area->attachAxis(y_axis_);
+    } else {
+      plot->addSeries(series);
+      series->attachAxis(x_axis_);
+      series->attachAxis(y_axis_);
+    }
+  }
+  for (QAbstractAxis* axis : {x_axis_, y_axis_}) {
+    axis->setLabelsVisible(false);
+    axis->setLineVisible(false);
+  }
+  x_axis_->setGridLineVisible(false);
+}
+
+void TimeChart::restyle() {
+  const QColor stale = theme_.color(Tone::kTextMuted);
+  y_axis_->setGridLinePen(QPen(theme_.color(Tone::kGrid), 1));
+  y_axis_->setMinorGridLineVisible(false);
+  for (qsizetype i = 0; i < series_.size(); ++i) {
+    const QColor color = stale_ ? stale : theme_.color(lines_[i].tone);
+    QPen pen(color, lines_[i].dashed ? 1.25 : 2);
+    if (lines_[i].dashed) pen.setDashPattern({4, 3});
+    series_[i]->setPen(pen);
+    if (auto* area = qobject_cast<QAreaSeries*>(series_[i]->parent())) {
+      QColor ground = color;
+      ground.setAlphaF(0.25F);
+      area->setPen(pen);
+      area->setBrush(ground);
+    }
+  }
+  viewport()->update();
+}
+
+void TimeChart::setStale(bool stale) {
+  if (stale == stale_) return;
+  stale_ = stale;
+  restyle();
+}
+
+void TimeChart::setYRange(double lowest, double highest) {
+  if (scale_ == Scale::kPercent) {
+    low_ = 0, high_ = 100;
+  } else if (scale_ == Scale::kLinear) {
+    low_ = 0, high_ = roundAxisEnd(highest);
+  } else if (highest <= 0) {
+    low_ = 10, high_ = 10'000;
+  } else {
+    low_ = std::pow(10, std::floor(std::log10(std::max(lowest, 1e-2)) + 1e-9));
+    high_ = std::pow(10, std::ceil(std::log10(std::max(highest, 1e-2)) - 1e-9));
+    if (high_ <= low_) high_ = low_ * 10;
+  }
+  y_axis_->setRange(low_, high_);
+  if (auto* value = qobject_cast<QValueAxis*>(y_axis_)) value->setTickCount(scale_ == Scale::kPercent ? 5 : 5);
+}
+
+void TimeChart::setPoints(const QVector<QVector<QPointF>>& points, double begin, double end) {
+  begin_ = begin;
+  end_ = std::max(end, begin + 1);
+  double lowest = 0, highest = 0;
+  bool any = false;
+  for (qsizetype i = 0; i < series_.size() && i < points.size(); ++i) {
+    QList<QPointF> shown;
+    const qsizetype first = std::max<qsizetype>(0, points[i].size() - kMaxPoints);
+    for (qsizetype p = first; p < points[i].size(); ++p) {
+      const double y = points[i][p].y();
+      if (y < 0 || (scale_ == Scale::kLog && y <= 0)) continue;
+      shown.push_back(points[i][p]);
+      lowest = any ? std::min(lowest, y) : y;
+      highest = any ? std::max(highest, y) : y;
+      any = true;
+    }
+    series_[i]->replace(shown);
+  }
+  x_axis_->setRange(begin_, end_);
+  setYRange(lowest, highest);
+  const QFontMetrics metrics(theme_.font(TextSize::kAxis));
+  int right = 8;
+  for (const ChartLine& line : std::as_const(lines_)) {
+    if (!line.label.isEmpty()) right = std::max(right, metrics.horizontalAdvance(line.label) + 14);
+  }
+  const QRectF plot(kLeft, 8, std::max(20, width() - kLeft - right), std::max(20, height() - 8 - kBottom));
+  if (chart()->plotArea() != plot) chart()->setPlotArea(plot);
+  viewport()->update();
+}
+
+QVector<double> TimeChart::ticks() const {
+  QVector<double> out;
+  if (scale_ == Scale::kLog) {
+    for (double value = low_; value <= high_ * 1.001; value *= 10) out.push_back(value);
+  } else {
+    for (int i = 0; i <= 4; ++i) out.push_back(low_ + (high_ - low_) * i / 4);
+  }
+  return out;
+}
+
+void TimeChart::drawAxisTexts(QPainter& painter) const {
+  const QRectF area = chart()->plotArea();
+  painter.setPen(theme_.color(Tone::kTextMuted));
+  for (const double value : ticks()) {
+    const double y = chart()->mapToPosition(QPointF(begin_, value), chart()->series().constFirst()).y();
+    painter.drawText(QRectF(0, y - 8, kLeft - 8, 16), Qt::AlignRight | Qt::AlignVCenter, format_(value));
+  }
+  constexpr int kTimes = 4;
+  for (int i = 0; i < kTimes; ++i) {
+    const double at = begin_ + (end_ - begin_) * i / (kTimes - 1);
+    const double x = area.left() + area.width() * i / (kTimes - 1);
+    const int align = i == 0 ? Qt::AlignLeft : i + 1 == kTimes ? Qt::AlignRight : Qt::AlignHCenter;
+    const double left = i == 0 ? x : i + 1 == kTimes ? x - 80 : x - 40;
+    painter.drawText(QRectF(left, area.bottom() + 4, 80, 16), align | Qt::AlignTop,
+                     minuteText(static_cast<WallTime>(at)));
+  }
+}
+
+void TimeChart::drawEndLabels(QPainter& painter) const {
+  struct End {
+    double y;
+    qsizetype line;
+  };
+  QVector<End> ends;
+  for (qsizetype i = 0; i < series_.size(); ++i) {
+    if (lines_[i].label.isEmpty() || series_[i]->count() == 0) continue;
+    const QPointF last = series_[i]->at(series_[i]->count() - 1);
+    ends.push_back({chart()->mapToPosition(last, chart()->series().constFirst()).y(), i});
+  }
+  std::sort(ends.begin(), ends.end(), [](const End& a, const End& b) { return a.y < b.y; });
+  for (qsizetype i = 1; i < ends.size(); ++i) ends[i].y = std::max(ends[i].y, ends[i - 1].y + kLabelGap);
+  for (const End& end : std::as_const(ends)) {
+    painter.setPen(stale_ ? theme_.color(Tone::kTextMuted) : theme_.color(lines_[end.line].tone));
+    painter.drawText(QRectF(chart()->plotArea().right() + 8, end.y - 8, width(), 16), Qt::AlignLeft | Qt::AlignVCenter,
+                     lines_[end.line].label);
+  }
+}
+
+void TimeChart::drawForeground(QPainter* painter, const QRectF&) {
+  painter->setFont(theme_.font(TextSize::kAxis));
+  drawAxisTexts(*painter);
+  drawEndLabels(*painter);
+}
+
+}  // namespace larder::gui

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// TimeChart: the one place where Qt Charts is used: up to four lines over time on a linear, percent or log scale. Labels
+// stand at the line ends, not in a legend; axis texts are our own, so that they follow the theme and the language.
+// Bounds:  kMaxLines lines of kMaxPoints points, replaced whole; raster only.    Units: x in ms since 1970; y as given,
+//          negative: no data.    Threads: GUI thread.
+#pragma once
+
+#include <QString>
+#include <QVector>
+#include <QtCharts/QChartView>
+#include <functional>
+
+#include "gui/theme/theme.h"
+
+class QAbstractAxis;
+class QLineSeries;
+class QXYSeries;
+
+namespace larder::gui {
+
+struct ChartLine {
+  QString label;
+  Tone tone = Tone::kAccent;
+  bool dashed = false;
+  bool filled = false;
+};
+
+class TimeChart final : public QChartView {
+  Q_OBJECT
+
+ public:
+  enum class Scale { kLinear, kPercent, kLog };
+  static constexpr int kMaxLines = 4;
+  static constexpr int kMaxPoints = 300;
+  using Format = std::function<QString(double)>;
+
+  TimeChart(const Theme& theme, QVector<ChartLine> lines, Scale scale, Format format, QWidget* parent = nullptr);
+  // One list of points per line. Shows begin..end whatever the points cover.
+  void setPoints(const QVector<QVector<QPointF>>& points, double begin, double end);
+  void setStale(bool stale);
+  QSize sizeHint() const override { return QSize(320, 190); }
+  QSize minimumSizeHint() const override { return QSize(160, 140); }
+
+ protected:
+  void drawForeground(QPainter* painter, const QRectF& rect) override;
+
+ private:
+  void build();
+  void restyle();
+  void setYRange(double lowest, double highest);
+  void drawAxisTexts(QPainter& painter) const;
+  void drawEndLabels(QPainter& painter) const;
+  QVector<double> ticks() const;
+
+  const Theme& theme_;
+  QVector<ChartLine> lines_;
+  Scale scale_;
+  Format format_;
+  QVector<QLineSeries*> series_;
+  QAbstractAxis* x_axis_ = nullptr;
+  QAbstractAxis* y_axis_ = nullptr;
+  double begin_ = 0, end_ = 1, low_ = 0, high_ = 1;
+  bool stale_ = false;
+};
+
+}  // namespace larder::gui
