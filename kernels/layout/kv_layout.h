@@ -5,7 +5,7 @@
 //           per token each; only for int8). Slices lie layer-major, then head, each at a 64-byte boundary.
 // Ensures:  positions past a block's valid tokens hold zeros. The header (key, position, valid tokens) lies apart.
 // Units:    offsets and sizes in bytes.
-// Threads:  constexpr values.    Source: DESIGN.md contract 1.
+// Threads:  constexpr values, always inlined so that an ISA object never exports one.    Source: DESIGN.md contract 1.
 #pragma once
 
 #include <cstddef>
@@ -19,7 +19,7 @@ inline constexpr std::uint32_t kKvLayoutVersion = 1;
 
 enum class KvType : std::uint8_t { kF32 = 0, kF16 = 1, kI8 = 2 };
 
-constexpr std::size_t kv_element_bytes(KvType type) {
+[[gnu::always_inline]] constexpr std::size_t kv_element_bytes(KvType type) {
   return type == KvType::kF32 ? 4 : type == KvType::kF16 ? 2 : 1;
 }
 
@@ -29,16 +29,16 @@ struct KvLayout {
   std::uint32_t d_head = 0;
   KvType type = KvType::kF16;
 
-  constexpr std::size_t k_bytes() const { return std::size_t{kBlockTokens} * d_head * kv_element_bytes(type); }
-  constexpr std::size_t scale_bytes() const { return type == KvType::kI8 ? 2 * kBlockTokens * sizeof(float) : 0; }
-  constexpr std::size_t slice_bytes() const { return (2 * k_bytes() + scale_bytes() + 63) / 64 * 64; }
-  constexpr std::size_t slice_count() const { return std::size_t{n_layers} * n_kv_heads; }
-  constexpr std::size_t block_bytes() const { return slice_count() * slice_bytes(); }
+  [[gnu::always_inline]] constexpr std::size_t k_bytes() const { return std::size_t{kBlockTokens} * d_head * kv_element_bytes(type); }
+  [[gnu::always_inline]] constexpr std::size_t scale_bytes() const { return type == KvType::kI8 ? 2 * kBlockTokens * sizeof(float) : 0; }
+  [[gnu::always_inline]] constexpr std::size_t slice_bytes() const { return (2 * k_bytes() + scale_bytes() + 63) / 64 * 64; }
+  [[gnu::always_inline]] constexpr std::size_t slice_count() const { return std::size_t{n_layers} * n_kv_heads; }
+  [[gnu::always_inline]] constexpr std::size_t block_bytes() const { return slice_count() * slice_bytes(); }
 
-  constexpr std::size_t slice_offset(std::uint32_t layer, std::uint32_t head) const {
+  [[gnu::always_inline]] constexpr std::size_t slice_offset(std::uint32_t layer, std::uint32_t head) const {
     return (std::size_t{layer} * n_kv_heads + head) * slice_bytes();
   }
-  constexpr std::size_t v_offset_in_slice() const { return k_bytes(); }
+  [[gnu::always_inline]] constexpr std::size_t v_offset_in_slice() const { return k_bytes(); }
 
   friend constexpr bool operator==(const KvLayout&, const KvLayout&) = default;
 };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Quantised weight formats as GGUF stores them: type ids, values per block, bytes per block.
 // Source: ggml-org/ggml docs/gguf.md and include/ggml.h (type ids); sizes asserted in tests/kernels.
-// Threads: constexpr values.
+// Threads: constexpr values, always inlined so that an ISA object never exports one.
 #pragma once
 
 #include <cstddef>
@@ -26,7 +26,7 @@ struct WeightTypeInfo {
 };
 
 // Answers {nullptr, 0, 0} for a type this build does not know.
-constexpr WeightTypeInfo weight_type_info(WeightType type) {
+[[gnu::always_inline]] constexpr WeightTypeInfo weight_type_info(WeightType type) {
   switch (type) {
     case WeightType::kF32: return {"F32", 1, 4};
     case WeightType::kF16: return {"F16", 1, 2};
@@ -46,7 +46,7 @@ struct WeightView {
   std::uint32_t rows = 0;
   std::uint32_t cols = 0;
 
-  constexpr std::size_t row_bytes() const {
+  [[gnu::always_inline]] constexpr std::size_t row_bytes() const {
     const WeightTypeInfo info = weight_type_info(type);
     return std::size_t{cols} / info.block_values * info.block_bytes;
   }

@@ -17,7 +17,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -151,6 +150,8 @@ class File {
  private:
   friend class Parser;
   File();
+  template <typename T, typename ReadItem>
+  Result<std::vector<T>> find_array(std::string_view key, std::string_view wanted, ReadItem read_item) const;
   Error missing(std::string_view key) const;
   Error wrong(const Entry& entry, std::string_view wanted) const;
 

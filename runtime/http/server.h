@@ -26,12 +26,13 @@ namespace larder::http {
 
 // Units: as named. Source: limits N1, N2 and N4 of the project's reliability goals; API.md lists them for clients.
 struct ServerLimits {
-  std::size_t max_connections = 512;           // one more is answered 503 with Retry-After
+  std::size_t max_connections = 256;           // one more is answered 503 with Retry-After
   std::size_t max_header_bytes = 16 * 1024;    // request line and headers; over: 431
   std::size_t max_headers = 100;               // over: 431
   std::size_t max_target_bytes = 8 * 1024;     // over: 414
   std::size_t max_body_bytes = 16 << 20;       // over: 413
   std::size_t max_bodies_bytes = 128 << 20;    // of all requests being read at once; over: 503
+  std::size_t max_json_depth = 64;             // over: 400
   std::size_t max_outgoing_bytes = 64 * 1024;  // queued per connection; a fuller queue pauses the answer
   std::int64_t header_ms = 10'000;             // whole header, from its first byte or from accept
   std::int64_t body_ms = 30'000;               // whole body
@@ -42,7 +43,7 @@ struct ServerLimits {
 };
 
 struct ServerOptions {
-  std::string listen = "127.0.0.1:8642";     // ADDR:PORT or [V6]:PORT; port 0 takes a free one
+  std::string listen = "127.0.0.1:4114";     // ADDR:PORT or [V6]:PORT; port 0 takes a free one
   bool lan = false;                          // api.lan: allows an address beyond loopback
   bool has_key = false;                      // a key exists; an address beyond loopback needs one
   std::vector<std::string> allowed_hosts;    // more names for the Host header (a NAS's own name)
@@ -63,7 +64,7 @@ class Server {
   Server(const Server&) = delete;
   Server& operator=(const Server&) = delete;
 
-  // "127.0.0.1:8642", with the real port.
+  // "127.0.0.1:4114", with the real port.
   const std::string& address() const;
   // Takes no new request, lets answers under way end for drain_ms, cancels the rest and joins its threads. Idempotent.
   void stop();

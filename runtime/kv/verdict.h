@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Verdict: the one reason why a request reused what it did and no more. Numbers and ids; sentences are made at the edge
-// (GUI, HTTP codec) from these fields.
+// (GUI, HTTP codec) from these fields. How each kind is decided stands in explain.h.
 // Threads: value.    Units: tokens; ms.
 #pragma once
 
@@ -18,32 +18,33 @@ namespace larder::kv {
 enum class VerdictKind : std::uint8_t {
   kFullPrefix,     // everything before the last message was reused
   kCold,           // this scope has never seen the start of this prompt
-  kDiverged,       // equal up to `reused_tokens`-ish, then another token: see Divergence
+  kDiverged,       // equal up to a token and then not: see Divergence
   kEvicted,        // it was here and gave way: see Eviction
-  kOtherIdentity,  // the same tokens are cached under another model file, RoPE, KV type or arithmetic
-  kTooShort,       // shorter than can be reused
+  kOtherIdentity,  // the same tokens are cached under another model file, RoPE, KV type, adapter or arithmetic
+  kTooShort,       // shorter than can be reused: the last token of a prompt is always computed
   kBypassed,       // the request asked for no reuse
 };
 
-// "full prefix", "cold", "diverged", "evicted", "other identity", "too short", "bypassed": stable API words (snake_case).
+// "full_prefix", "cold", "diverged", "evicted", "other_identity", "too_short", "bypassed": stable API words.
 const char* verdict_name(VerdictKind kind);
 
 struct Divergence {
   std::uint32_t token = 0;      // index of the first differing token
-  std::uint32_t section = 0;    // index into the prompt's sections
+  std::uint32_t section = 0;    // index into the prompt's sections; 0 when it has none
   Token here = -1;              // this request's token there
-  Token cached = -1;            // the nearest cached sibling's token
-  std::vector<Token> here_run;    // up to 16 tokens around the difference, from 8 before it
+  Token cached = -1;            // the nearest cached sibling's token; -1: what was cached ends here, the rest is new
+  std::vector<Token> here_run;  // up to 16 tokens around the difference, from 8 before it
   std::vector<Token> cached_run;
   std::uint32_t equal_after = 0;  // tokens that were equal again after the difference, where known
   RequestId cached_by{};          // the request that computed the sibling
+  TenantId cached_owner{};        // its tenant; differs from the requester's only inside a share group
 };
 
 struct Eviction {
   WallTime at = 0;
-  RequestId by_request{};
+  RequestId by_request{};  // 0: no request (an admin's delete, an unloaded model)
   TenantId by_tenant{};
-  std::string policy;           // "lru"
+  std::string policy;      // "lru", "quota_lru", "deleted", "unloaded"
   std::uint32_t lost_tokens = 0;
   WallTime last_hit = 0;
 };
@@ -56,10 +57,19 @@ struct Verdict {
   std::uint32_t computed_tokens = 0;  // prompt rows really run
   double saved_ms = 0;                // reused tokens at the measured prefill rate
   double prefill_tokens_per_s = 0;    // that rate; 0: not measured yet
-  std::string tier = "host";          // where the reused blocks lay: device, host, disk, remote; "none" when nothing
+  std::string tier = "none";          // where the reused blocks lay: device, host, disk, remote; "none": nothing reused
   std::optional<Divergence> divergence;
   std::optional<Eviction> eviction;
-  std::string identity_part;  // kOtherIdentity: "weights", "rope", "kv_type", "arithmetic"
+  std::string identity_part;  // kOtherIdentity: "weights", "rope", "kv_type", "layout", "adapter", "arithmetic"
 };
+
+struct Viewer {
+  TenantId tenant{};
+  bool admin = false;
+};
+
+// What `viewer` may see of a verdict of its own tenant's request: an admin all of it; another tenant's divergence reads
+// cold, another tenant's eviction reads evicted without request and tenant.
+Verdict redact(const Verdict& verdict, const Viewer& viewer);
 
 }  // namespace larder::kv

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Digests: of a model file's bytes, and of everything that must be equal for KV state to be reused (the identity).
-// Weights digest: BLAKE2b-256 over the file's size and the BLAKE2b-256 digests of its 64 MiB leaves, in order; leaves are
+// Weights digest: BLAKE2b-256 over the whole file's size and the BLAKE2b-256 digests of its 64 MiB leaves, in order; leaves are
 //                 hashed by 2 threads. A small cache file remembers it by device, inode, size and times.
 // Identity digest: BLAKE2b-256 over (tag, length, bytes) of each part, so that no two part lists give the same input.
-// Errors:   kNotFound, kIo (the model file), kCancelled. An unreadable or damaged cache is only a miss.
+// Errors:   kCancelled. An unreadable or damaged cache is only a miss.
 // Threads:  pure functions; weights_digest blocks (1 s per GB) and belongs on a loader thread.
 // Source:   BLAKE2b, RFC 7693, through libsodium.
 #pragma once
@@ -18,6 +18,10 @@
 #include "runtime/base/result.h"
 #include "runtime/model/config.h"
 
+namespace larder::gguf {
+class File;
+}
+
 namespace larder::model {
 
 inline constexpr std::uint64_t kDigestLeafBytes = std::uint64_t{64} << 20;
@@ -29,7 +33,7 @@ struct DigestOptions {
   const std::atomic<bool>* cancel = nullptr;  // read per MiB
 };
 
-Result<Digest256> weights_digest(const std::string& model_path, const DigestOptions& options);
+Result<Digest256> weights_digest(const gguf::File& file, const DigestOptions& options);
 
 // What decides the bits of KV state besides the tokens. Adapter bytes join here when there are adapters.
 struct IdentityParts {

@@ -23,7 +23,8 @@ class StopMatcher {
     std::size_t stop_index = 0;  // which one, when stopped
   };
 
-  // Of all matches the one that begins earliest wins; of those that begin together, the longest seen by then.
+  // The match that is complete first wins, of those that end together the longest: how text is cut into pieces never
+  // changes what is given out.
   Out push(std::string_view piece);
 
   // The end of the text: what was held back.

@@ -25,7 +25,7 @@
 
 namespace larder::tokenizer {
 
-inline constexpr std::size_t kMaxTextBytes = std::size_t{16} << 20;
+inline constexpr std::size_t kMaxTextBytes = std::size_t{8} << 20;
 inline constexpr std::size_t kMaxVocabTokens = std::size_t{1} << 20;
 
 enum class BosRule : std::uint8_t {
@@ -47,8 +47,10 @@ class Tokenizer {
   Tokenizer(const Tokenizer&) = delete;
   Tokenizer& operator=(const Tokenizer&) = delete;
 
-  // Control and user-defined tokens are recognised outside the marked ranges; inside them only user-defined ones that
-  // are not control. A token never spans a border of a marked range where recognising it would join both sides.
+  // First the tokens that stand as they are: control tokens where no byte of them is marked, user-defined ones
+  // everywhere; at each place the longest. A user-defined token that is spelled like <|this|> or ends a turn counts as
+  // control. Ensures: no token that begins in a marked range is a control token, save a SentencePiece vocabulary's own
+  // unknown token; text is tokenized across range borders.
   Result<Encoding> encode(const MarkedText& text, BosRule bos = BosRule::kNever) const;
   // The same for one kind of text. parse_special false: the whole text is a stranger's.
   Result<std::vector<Token>> encode(std::string_view text, bool parse_special, BosRule bos = BosRule::kNever) const;
@@ -74,6 +76,8 @@ class Tokenizer {
  private:
   struct Tables;
   explicit Tokenizer(std::unique_ptr<const Tables> tables);
+  Result<Encoding> encode_ranges(std::string_view text, std::span<const ByteRange> untrusted, BosRule bos) const;
+  Status encode_plain(std::string_view text, std::uint32_t origin, bool space_before, Encoding& out) const;
   std::unique_ptr<const Tables> tables_;
 };
 

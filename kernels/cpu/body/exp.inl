@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+// exp and the elementwise kernels, the same operations in every lane of every tier.
+
+constexpr float kExpLowest = -87.0f;  // below, the answer is 0: the last normal results are 1.6e-38
+constexpr float kExpHighest = 88.0f;  // above, the answer stays 1.65e38
+
+// e^x as 2^n e^f with n the integer nearest x / ln 2 and |f| <= 0.3466.
+// Source: the Taylor series of e^f to f^7, whose remainder is below 5.3e-9; ln 2 split so that n * kLn2High is exact.
+inline Reg exp(Reg x) {
+  constexpr float kShift = 0x1.8p23f;  // adding it rounds to an integer that stands in the last bits
+  constexpr float kLn2High = 0x1.62e4p-1f;
+  constexpr float kLn2Low = 0x1.7f7d1cp-20f;
+  const Reg y = max(min(set1(kExpHighest), x), set1(kExpLowest));
+  const Reg shifted = fma(y, set1(0x1.715476p+0f), set1(kShift));
+  const Reg n = sub(shifted, set1(kShift));
+  const Reg f = fma(n, set1(-kLn2Low), fma(n, set1(-kLn2High), y));
+  Reg p = set1(1.0f / 5040);
+  p = fma(p, f, set1(1.0f / 720));
+  p = fma(p, f, set1(1.0f / 120));
+  p = fma(p, f, set1(1.0f / 24));
+  p = fma(p, f, set1(1.0f / 6));
+  p = fma(p, f, set1(0.5f));
+  p = fma(p, f, set1(1.0f));
+  p = fma(p, f, set1(1.0f));
+  return zero_below(x, set1(kExpLowest), scale_by_power(p, shifted));
+}
+
+inline float first_lane(Reg r) {
+  float lanes[kRegLanes];
+  store(lanes, r);
+  return lanes[0];
+}
+
+inline float exp(float x) { return first_lane(exp(set1(x))); }
+
+// Calls body(index, load, store) for registers that cover n elements, the last one masked.
+template <typename Body>
+inline void for_each_register(std::size_t n, Body body) {
+  std::size_t i = 0;
+  for (; i + kRegLanes <= n; i += kRegLanes) {
+    body(i, [](const float* p) { return load(p); }, [](float* p, Reg r) { store(p, r); });
+  }
+  if (i < n) {
+    const LaneMask rest = make_mask(0, static_cast<int>(n - i));
+    body(i, [&rest](const float* p) { return load_masked(p, 0, rest); },
+         [&rest](float* p, Reg r) { store_masked(p, 0, rest, r); });
+  }
+}
+
+void add_rows(float* inout, const float* x, std::size_t n) {
+  for_each_register(n, [=](std::size_t i, auto read, auto write) { write(inout + i, add(read(inout + i), read(x + i))); });
+}
+
+void silu_mul(const float* gate, const float* up, float* out, std::size_t n) {
+  for_each_register(n, [=](std::size_t i, auto read, auto write) {
+    const Reg g = read(gate + i);
+    const Reg sigmoid_inverse = add(set1(1.0f), exp(sub(zero(), g)));
+    write(out + i, mul(div(g, sigmoid_inverse), read(up + i)));
+  });
+}
+
+void rms_norm(const float* x, const float* weight, float* out, std::uint32_t n, float eps) {
+  Reg sum[kParts];
+  for (Reg& part : sum) part = zero();
+  std::uint32_t i = 0;
+  for (; i + 16 <= n; i += 16) {
+    for (int p = 0; p < kParts; ++p) {
+      const Reg value = load(x + i + p * kRegLanes);
+      sum[p] = fma(value, value, sum[p]);
+    }
+  }
+  if (i < n) {
+    const LaneMask rest = make_mask(0, static_cast<int>(n - i));
+    for (int p = 0; p < kParts; ++p) {
+      const Reg value = load_masked(x + i + p * kRegLanes, p, rest);
+      sum[p] = fma(value, value, sum[p]);
+    }
+  }
+  const float scale = 1.0f / __builtin_sqrtf(join(sum) / static_cast<float>(n) + eps);
+  for_each_register(n, [=](std::size_t at, auto read, auto write) {
+    write(out + at, mul(mul(read(x + at), set1(scale)), read(weight + at)));
+  });
+}
+
+// Both pairings are elementwise, so the compiler's own vectors give the bits of the loop.
+void rope(const RopeArgs& a) {
+  const std::uint32_t pairs = a.n_rot / 2;
+  const std::uint32_t step = a.interleaved ? 2 : 1;
+  const std::uint32_t partner = a.interleaved ? 1 : pairs;
+  for (std::uint32_t row = 0; row < a.rows; ++row) {
+    const float* angle = a.cos_sin + std::size_t{row} * a.n_rot;
+    for (std::uint32_t head = 0; head < a.n_heads; ++head) {
+      float* x = a.x + row * a.stride + std::size_t{head} * a.d_head;
+      for (std::uint32_t i = 0; i < pairs; ++i) {
+        const float c = angle[2 * i];
+        const float s = angle[2 * i + 1];
+        const float x0 = x[step * i];
+        const float x1 = x[step * i + partner];
+        x[step * i] = fma(x0, c, -(x1 * s));
+        x[step * i + partner] = fma(x1, c, x0 * s);
+      }
+    }
+  }
+}

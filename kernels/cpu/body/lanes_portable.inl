@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+// The 16 lanes of the arithmetic in plain C++: four vectors of four floats, which any compiler maps to what it has.
+// Products and sums are rounded apart, because a fused multiply-add in software costs fifty times as much.
+// Included inside the anonymous namespace of isa_portable.cc; the names are those every lanes_*.inl gives.
+
+typedef float Reg __attribute__((vector_size(16)));
+typedef std::int32_t RegInt __attribute__((vector_size(16)));
+
+constexpr int kRegLanes = 4;
+constexpr std::uint32_t kTileM = 2;  // x rows of a register tile
+
+// Weight rows of a register tile of M x rows.
+template <std::size_t M>
+constexpr std::size_t kTileN = M == 1 ? 2 : 1;
+
+struct LaneMask {
+  int begin;
+  int end;
+};
+
+inline LaneMask make_mask(int begin, int end) { return {begin, end}; }
+
+inline Reg zero() { return Reg{0, 0, 0, 0}; }
+inline Reg set1(float x) { return Reg{x, x, x, x}; }
+inline Reg load(const float* p) {
+  Reg r;
+  __builtin_memcpy(&r, p, sizeof r);
+  return r;
+}
+inline void store(float* p, Reg r) { __builtin_memcpy(p, &r, sizeof r); }
+
+// Lanes of part `part` of a chunk of 16 that the mask names; zero elsewhere, and nothing is read there.
+inline Reg load_masked(const float* p, int part, LaneMask mask) {
+  Reg r = zero();
+  for (int i = 0; i < kRegLanes; ++i) {
+    const int lane = part * kRegLanes + i;
+    if (lane >= mask.begin && lane < mask.end) r[i] = p[i];
+  }
+  return r;
+}
+inline void store_masked(float* p, int part, LaneMask mask, Reg r) {
+  for (int i = 0; i < kRegLanes; ++i) {
+    const int lane = part * kRegLanes + i;
+    if (lane >= mask.begin && lane < mask.end) p[i] = r[i];
+  }
+}
+inline Reg select(int part, LaneMask mask, Reg inside, Reg outside) {
+  for (int i = 0; i < kRegLanes; ++i) {
+    const int lane = part * kRegLanes + i;
+    if (lane >= mask.begin && lane < mask.end) outside[i] = inside[i];
+  }
+  return outside;
+}
+
+inline Reg fma(Reg a, Reg b, Reg c) { return a * b + c; }
+inline float fma(float a, float b, float c) { return a * b + c; }
+inline Reg add(Reg a, Reg b) { return a + b; }
+inline Reg sub(Reg a, Reg b) { return a - b; }
+inline Reg mul(Reg a, Reg b) { return a * b; }
+inline Reg div(Reg a, Reg b) { return a / b; }
+inline Reg max(Reg a, Reg b) { return a > b ? a : b; }
+inline Reg min(Reg a, Reg b) { return a < b ? a : b; }
+inline Reg zero_below(Reg x, Reg limit, Reg value) { return x < limit ? zero() : value; }
+
+// p * 2^n where n stands in the last bits of t, for results that are normal numbers.
+inline Reg scale_by_power(Reg p, Reg t) {
+  return __builtin_bit_cast(Reg, __builtin_bit_cast(RegInt, p) + (__builtin_bit_cast(RegInt, t) << 23));
+}
+
+// Sum of the 16 lanes: lane i + (i + 8), then + 4, + 2, + 1.
+inline float join(const Reg (&r)[4]) {
+  const Reg four = (r[0] + r[2]) + (r[1] + r[3]);
+  return (four[0] + four[2]) + (four[1] + four[3]);
+}
+
+inline void join4(float* out, const Reg (&a)[4], const Reg (&b)[4], const Reg (&c)[4], const Reg (&d)[4]) {
+  out[0] = join(a);
+  out[1] = join(b);
+  out[2] = join(c);
+  out[3] = join(d);
+}
+
+inline float join_max(const Reg (&r)[4]) {
+  const Reg four = max(max(r[0], r[2]), max(r[1], r[3]));
+  const float a = four[0] > four[2] ? four[0] : four[2];
+  const float b = four[1] > four[3] ? four[1] : four[3];
+  return a > b ? a : b;
+}
+
+inline void halves_to_floats(const std::uint16_t* in, std::size_t n, float* out) {
+  for (std::size_t i = 0; i < n; ++i) out[i] = f16_to_f32(in[i]);
+}
+
+inline void floats_to_halves(const float* in, std::size_t n, std::uint16_t* out) {
+  for (std::size_t i = 0; i < n; ++i) out[i] = f32_to_f16(in[i]);
+}
+
+// out[i] = q[i] * d + m for the 32 nibbles of one block: low nibbles first.
+inline void expand_nibbles(const std::uint8_t* qs, float d, float m, float* out) {
+  for (int i = 0; i < 16; ++i) out[i] = static_cast<float>(qs[i] & 15) * d + m;
+  for (int i = 0; i < 16; ++i) out[i + 16] = static_cast<float>(qs[i] >> 4) * d + m;
+}
+
+// out[i] = q[i] * d for 16 signed bytes.
+inline void expand_bytes(const std::int8_t* q, float d, float* out) {
+  for (int i = 0; i < 16; ++i) out[i] = static_cast<float>(q[i]) * d;
+}

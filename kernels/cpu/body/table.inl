@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+// The order in which a tier's bodies are read, and its table. Included last in each isa_*.cc.
+
+constexpr int kParts = 16 / kRegLanes;
+
+#include "kernels/cpu/body/exp.inl"
+#include "kernels/cpu/body/decode.inl"
+#include "kernels/cpu/body/tile.inl"
+#include "kernels/cpu/body/matmul.inl"
+#include "kernels/cpu/body/attention.inl"
+
+constexpr KernelSet make_kernel_set(const char* name) {
+  return {name,     16,       kArithmeticVersion, &matmul,   &dequantise_row, &rms_norm, &rope,
+          &silu_mul, &add_rows, &kv_write,          &attention, &matmul_scratch_bytes, &attention_scratch_bytes};
+}

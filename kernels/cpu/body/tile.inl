@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+// The register tile: N x M dot products at once, each in its own lanes. The only place where products are summed, so that
+// every path (many rows or one, prefill or decode, weights or KV) gives an output the same bits.
+
+// Elements [begin, end) of a dot product; element k goes to lane k % 16 whatever begin is.
+struct Range {
+  std::uint32_t begin;
+  std::uint32_t end;
+};
+
+// Row n of w at w + n * w_stride, likewise x and out; out[m][n].
+struct TileArgs {
+  const float* w;
+  std::size_t w_stride;
+  const float* x;
+  std::size_t x_stride;
+  float* out;
+  std::size_t out_stride;
+  Range k;
+  bool accumulate;
+};
+
+template <std::size_t N, std::size_t M>
+struct Sums {
+  Reg at[N][M][kParts];
+};
+
+// Adds the 16 products from k on to each sum; with kMasked only the lanes of the mask, and nothing else is read.
+template <std::size_t N, std::size_t M, bool kMasked>
+[[gnu::always_inline]] inline void add_products(Sums<N, M>& sums, const TileArgs& a, std::size_t k,
+                                                const LaneMask& mask) {
+#pragma GCC unroll 4
+  for (int p = 0; p < kParts; ++p) {
+    const float* w = a.w + k + p * kRegLanes;
+    const float* x = a.x + k + p * kRegLanes;
+    Reg weight[N];
+#pragma GCC unroll 8
+    for (std::size_t n = 0; n < N; ++n) {
+      weight[n] = kMasked ? load_masked(w + n * a.w_stride, p, mask) : load(w + n * a.w_stride);
+    }
+#pragma GCC unroll 8
+    for (std::size_t m = 0; m < M; ++m) {
+      const Reg value = kMasked ? load_masked(x + m * a.x_stride, p, mask) : load(x + m * a.x_stride);
+#pragma GCC unroll 8
+      for (std::size_t n = 0; n < N; ++n) sums.at[n][m][p] = fma(weight[n], value, sums.at[n][m][p]);
+    }
+  }
+}
+
+template <std::size_t N, std::size_t M>
+[[gnu::always_inline]] inline void write_sums(const Sums<N, M>& sums, const TileArgs& a) {
+#pragma GCC unroll 8
+  for (std::size_t m = 0; m < M; ++m) {
+    float* out = a.out + m * a.out_stride;
+    float sum[N < 4 ? 4 : N];
+    if constexpr (N % 4 == 0) {
+#pragma GCC unroll 2
+      for (std::size_t n = 0; n < N; n += 4) {
+        join4(sum + n, sums.at[n][m], sums.at[n + 1][m], sums.at[n + 2][m], sums.at[n + 3][m]);
+      }
+    } else {
+#pragma GCC unroll 4
+      for (std::size_t n = 0; n < N; ++n) sum[n] = join(sums.at[n][m]);
+    }
+    if (a.accumulate) {
+      for (std::size_t n = 0; n < N; ++n) out[n] += sum[n];
+    } else {
+      for (std::size_t n = 0; n < N; ++n) out[n] = sum[n];
+    }
+  }
+}
+
+template <std::size_t N, std::size_t M>
+void tile(const TileArgs& a) {
+  Sums<N, M> sums;
+#pragma GCC unroll 8
+  for (std::size_t n = 0; n < N; ++n) {
+#pragma GCC unroll 8
+    for (std::size_t m = 0; m < M; ++m) {
+      for (int p = 0; p < kParts; ++p) sums.at[n][m][p] = zero();
+    }
+  }
+  std::uint32_t k = a.k.begin & ~15u;
+  if (k < a.k.begin) {
+    const std::uint32_t stop = a.k.end - k < 16 ? a.k.end - k : 16;
+    add_products<N, M, true>(sums, a, k, make_mask(static_cast<int>(a.k.begin - k), static_cast<int>(stop)));
+    k += 16;
+  }
+  for (; k + 16 <= a.k.end; k += 16) add_products<N, M, false>(sums, a, k, LaneMask{});
+  if (k < a.k.end) add_products<N, M, true>(sums, a, k, make_mask(0, static_cast<int>(a.k.end - k)));
+  write_sums(sums, a);
+}
+
+// A strip of M rows of x against `count` rows of w.
+template <std::size_t M>
+void strip(TileArgs a, std::size_t count) {
+  constexpr std::size_t kN = kTileN<M>;
+  const auto advance = [&a, &count](std::size_t n) {
+    a.w += n * a.w_stride;
+    a.out += n;
+    count -= n;
+  };
+  while (count >= kN) {
+    tile<kN, M>(a);
+    advance(kN);
+  }
+  if constexpr (kN > 4) {
+    if (count >= 4) {
+      tile<4, M>(a);
+      advance(4);
+    }
+  }
+  if constexpr (kN > 2) {
+    if (count >= 2) {
+      tile<2, M>(a);
+      advance(2);
+    }
+  }
+  while (count > 0) {
+    tile<1, M>(a);
+    advance(1);
+  }
+}
+
+// rows (1..kTileM) rows of x against `count` rows of w.
+inline void strip_of(std::uint32_t rows, const TileArgs& a, std::size_t count) {
+  if constexpr (kTileM > 3) {
+    if (rows == 6) return strip<6>(a, count);
+    if (rows == 5) return strip<5>(a, count);
+    if (rows == 4) return strip<4>(a, count);
+  }
+  if constexpr (kTileM > 2) {
+    if (rows == 3) return strip<3>(a, count);
+  }
+  return rows == 2 ? strip<2>(a, count) : strip<1>(a, count);
+}

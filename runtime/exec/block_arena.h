@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// BlockArena: the memory of a CPU executor's KV blocks, one mapping, and the copies a step does on it.
+// Ensures:  positions past a block's valid tokens hold zeros after copy().
+// Errors:   kResourceExhausted when the mapping cannot be had; kUnsupported for a KV type without kernels.
+// Owns:     the memory.    Threads: disjoint blocks from any thread.    Source: kernels/layout/kv_layout.h.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "kernels/layout/kv_layout.h"
+#include "runtime/base/ids.h"
+#include "runtime/base/result.h"
+#include "runtime/exec/mapped_memory.h"
+#include "runtime/exec/step.h"
+
+namespace larder::exec {
+
+class BlockArena {
+ public:
+  static Result<BlockArena> create(const kernels::KvLayout& layout, std::uint32_t block_count);
+
+  const kernels::KvLayout& layout() const { return layout_; }
+  std::uint32_t block_count() const { return block_count_; }
+  bool holds(BlockId block) const { return block.value < block_count_; }
+
+  // Requires: holds(block).
+  std::byte* block(BlockId block) const { return memory_.data() + std::size_t{block.value} * layout_.block_bytes(); }
+  std::uint64_t checksum(BlockId block) const;
+
+  // Requires: holds(copy.to); holds(copy.from) and from != to unless valid_tokens is 0; valid_tokens <= kBlockTokens.
+  void copy(const BlockCopy& copy) const;
+
+ private:
+  kernels::KvLayout layout_;
+  std::uint32_t block_count_ = 0;
+  MappedMemory memory_;
+};
+
+}  // namespace larder::exec

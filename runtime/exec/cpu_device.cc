@@ -1,0 +1,292 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/exec/cpu_device.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "runtime/base/invariant.h"
+
+namespace larder::exec {
+namespace {
+
+using model::Plane;
+
+constexpr std::size_t kMinLogitRows = 16;
+constexpr std::size_t kMaxLogitRows = 64;
+constexpr std::size_t kLogitBytes = std::size_t{16} << 20;
+constexpr std::size_t kChunksPerWorker = 4;
+constexpr std::size_t kColumnGrain = 32;           // chunks of a product are whole multiples of this
+constexpr std::size_t kWorkPerItem = std::size_t{1} << 14;  // operations below which a hand-over costs more than it gives
+
+std::uint32_t to_u32(std::size_t value) { return static_cast<std::uint32_t>(value); }
+
+std::size_t round_up(std::size_t value, std::size_t step) { return (value + step - 1) / step * step; }
+
+// Rows at 64-byte boundaries, and not a multiple of a page apart, where every row would fall into the same cache sets.
+std::uint32_t plane_stride(std::uint32_t width) {
+  const std::size_t stride = round_up(width, 16);
+  return to_u32(stride % 1024 == 0 ? stride + 16 : stride);
+}
+
+std::vector<double> rope_frequencies(const model::ModelConfig& config, std::span<const float> divisors) {
+  std::vector<double> frequency(config.n_rot / 2);
+  for (std::size_t pair = 0; pair < frequency.size(); ++pair) {
+    const double exponent = -2.0 * static_cast<double>(pair) / config.n_rot;
+    frequency[pair] = std::pow(static_cast<double>(config.rope_base), exponent) * config.rope_scale;
+    if (!divisors.empty()) frequency[pair] /= divisors[pair];
+  }
+  return frequency;
+}
+
+}  // namespace
+
+float* CpuDevice::PlaneMemory::row(std::size_t r) const {
+  return static_cast<float*>(static_cast<void*>(memory.data())) + r * stride;
+}
+
+CpuDevice::CpuDevice(const model::Model& model, const kernels::KernelSet& kernels, std::uint32_t max_rows,
+                     const BlockArena& arena, WorkerPool& pool)
+    : config_(model.config()),
+      kernels_(kernels),
+      max_rows_(max_rows),
+      arena_(arena),
+      pool_(pool),
+      frequency_(rope_frequencies(model.config(), model.weights().rope_divisors)) {}
+
+Result<std::unique_ptr<CpuDevice>> CpuDevice::create(const model::Model& model, const kernels::KernelSet& kernels,
+                                                     std::uint32_t max_rows, const BlockArena& arena,
+                                                     WorkerPool& pool) {
+  std::unique_ptr<CpuDevice> device(new CpuDevice(model, kernels, max_rows, arena, pool));
+  RETURN_IF_ERROR(device->allocate());
+  return device;
+}
+
+Result<CpuDevice::PlaneMemory> CpuDevice::make_plane(std::uint32_t rows, std::uint32_t width) {
+  PlaneMemory plane;
+  plane.stride = plane_stride(width);
+  ASSIGN_OR_RETURN(plane.memory,
+                   MappedMemory::map(std::size_t{rows} * plane.stride * sizeof(float), "activations of one step"));
+  return plane;
+}
+
+Status CpuDevice::allocate() {
+  const std::uint32_t n_query = config_.n_heads * config_.d_head;
+  const std::uint32_t n_key = config_.n_kv_heads * config_.d_head;
+  // In the order of Plane; kHidden lies in the hidden slots.
+  const std::array<std::uint32_t, model::kPlaneCount> width = {
+      0, config_.n_embd, n_query, n_key, n_key, n_query, config_.n_ff, config_.n_ff};
+  for (std::size_t i = 1; i < planes_.size(); ++i) {
+    ASSIGN_OR_RETURN(planes_[i], make_plane(max_rows_, width[i]));
+  }
+  for (PlaneMemory& slot : hidden_) {
+    ASSIGN_OR_RETURN(slot, make_plane(max_rows_, config_.n_embd));
+  }
+  const std::size_t affordable = kLogitBytes / (std::size_t{config_.n_vocab} * sizeof(float));
+  max_logit_rows_ = std::min(max_rows_, to_u32(std::clamp(affordable, kMinLogitRows, kMaxLogitRows)));
+  ASSIGN_OR_RETURN(logits_, make_plane(max_logit_rows_, config_.n_vocab));
+  ASSIGN_OR_RETURN(cos_sin_, make_plane(max_rows_, config_.n_rot));
+  // A piece's cosines must lie row after row, as RopeArgs wants them.
+  cos_sin_.stride = config_.n_rot;
+
+  const std::uint32_t widest = std::max({config_.n_embd, n_query, config_.n_ff});
+  const std::uint32_t group = config_.n_heads / config_.n_kv_heads;
+  scratch_bytes_ = round_up(std::max(kernels_.matmul_scratch_bytes(widest),
+                                     kernels_.attention_scratch_bytes(arena_.layout(), kernels::kBlockTokens, group)),
+                            4096);
+  ASSIGN_OR_RETURN(scratch_, MappedMemory::map(scratch_bytes_ * pool_.threads(), "scratch of the workers"));
+  return {};
+}
+
+const CpuDevice::PlaneMemory& CpuDevice::plane(Plane name) const {
+  return name == Plane::kHidden ? hidden_[batch_.hidden_slot] : planes_[static_cast<std::size_t>(name)];
+}
+
+std::span<const float> CpuDevice::logit_row(std::uint32_t i) const { return {logits_.row(i), config_.n_vocab}; }
+
+template <typename Work>
+void CpuDevice::for_rows(std::uint32_t rows, std::size_t work_per_row, Work work) {
+  const std::size_t worthwhile = rows * work_per_row / kWorkPerItem;
+  const std::size_t most = std::min<std::size_t>(rows, kChunksPerWorker * pool_.threads());
+  const std::uint32_t items = to_u32(std::clamp<std::size_t>(worthwhile, 1, std::max<std::size_t>(most, 1)));
+  pool_.for_each(items, [&](std::uint32_t item, std::uint32_t) {
+    const auto begin = to_u32(std::size_t{rows} * item / items);
+    const auto end = to_u32(std::size_t{rows} * (item + 1) / items);
+    for (std::uint32_t row = begin; row < end; ++row) work(row);
+  });
+}
+
+void CpuDevice::begin(const model::Batch& batch) {
+  INVARIANT(batch.rows <= max_rows_ && batch.hidden_slot < kHiddenSlots);
+  batch_ = batch;
+  pieces_.clear();
+  blocks_.clear();
+  first_block_.clear();
+  for (std::uint32_t s = 0; s < batch.sequences.size(); ++s) {
+    const model::BatchSequence& sequence = batch.sequences[s];
+    first_block_.push_back(blocks_.size());
+    for (const BlockId block : sequence.block_table) blocks_.push_back(arena_.block(block));
+    for (std::uint32_t row = 0; row < sequence.rows;) {
+      const std::uint32_t position = sequence.first_position + row;
+      const std::uint32_t rows =
+          std::min(sequence.rows - row, kernels::kBlockTokens - position % kernels::kBlockTokens);
+      pieces_.push_back({s, sequence.row_begin + row, rows, position});
+      row += rows;
+    }
+  }
+  const bool alone = std::size_t{batch.rows} * config_.n_rot * 32 < kWorkPerItem;
+  if (alone) {
+    for (const Piece& piece : pieces_) fill_cos_sin(piece);
+  } else {
+    pool_.for_each(to_u32(pieces_.size()), [&](std::uint32_t item, std::uint32_t) { fill_cos_sin(pieces_[item]); });
+  }
+}
+
+void CpuDevice::fill_cos_sin(const Piece& piece) {
+  for (std::uint32_t r = 0; r < piece.rows; ++r) {
+    float* const out = cos_sin_.row(piece.row + r);
+    for (std::size_t pair = 0; pair < frequency_.size(); ++pair) {
+      const double angle = (piece.position + r) * frequency_[pair];
+      out[2 * pair] = static_cast<float>(std::cos(angle));
+      out[2 * pair + 1] = static_cast<float>(std::sin(angle));
+    }
+  }
+}
+
+void CpuDevice::embed(const kernels::WeightView& table) {
+  for (const model::BatchSequence& sequence : batch_.sequences) {
+    for_rows(sequence.rows, config_.n_embd, [&](std::uint32_t row) {
+      kernels_.dequantise_row(table, static_cast<std::uint32_t>(sequence.tokens[row]),
+                              plane(Plane::kHidden).row(sequence.row_begin + row));
+    });
+  }
+}
+
+void CpuDevice::norm(std::span<const float> weight) {
+  for_rows(batch_.rows, config_.n_embd, [&](std::uint32_t row) {
+    kernels_.rms_norm(plane(Plane::kHidden).row(row), weight.data(), plane(Plane::kNormed).row(row), config_.n_embd,
+                      config_.rms_eps);
+  });
+}
+
+void CpuDevice::project(Plane in, std::span<const model::Projection> projections, bool accumulate) {
+  std::array<Product, 3> products;
+  INVARIANT(projections.size() <= products.size());
+  for (std::size_t i = 0; i < projections.size(); ++i) products[i] = {projections[i].weight, &plane(projections[i].out)};
+  multiply(plane(in), std::span(products).first(projections.size()), batch_.rows, accumulate);
+}
+
+void CpuDevice::multiply(const PlaneMemory& in, std::span<const Product> products, std::uint32_t rows,
+                         bool accumulate) {
+  std::size_t columns = 0;
+  for (const Product& product : products) columns += product.weight->rows;
+  const std::size_t size = round_up(columns / (kChunksPerWorker * pool_.threads()) + 1, kColumnGrain);
+  chunks_.clear();
+  for (const Product& product : products) {
+    for (std::size_t begin = 0; begin < product.weight->rows; begin += size) {
+      chunks_.push_back({product, to_u32(begin), to_u32(std::min<std::size_t>(begin + size, product.weight->rows))});
+    }
+  }
+  pool_.for_each(to_u32(chunks_.size()), [&](std::uint32_t item, std::uint32_t worker) {
+    const ColumnChunk& chunk = chunks_[item];
+    kernels::MatmulArgs args;
+    args.w = *chunk.product.weight;
+    args.x = in.row(0);
+    args.x_stride = in.stride;
+    args.out = chunk.product.out->row(0);
+    args.out_stride = chunk.product.out->stride;
+    args.rows = rows;
+    args.n_begin = chunk.begin;
+    args.n_end = chunk.end;
+    args.accumulate = accumulate;
+    args.scratch = scratch(worker);
+    kernels_.matmul(args);
+  });
+}
+
+void CpuDevice::rotate_and_store(std::uint32_t layer) {
+  const bool alone = std::size_t{batch_.rows} * config_.n_embd < kWorkPerItem;
+  if (alone) {
+    for (const Piece& piece : pieces_) rotate_piece(piece, layer);
+    return;
+  }
+  pool_.for_each(to_u32(pieces_.size()), [&](std::uint32_t item, std::uint32_t) { rotate_piece(pieces_[item], layer); });
+}
+
+void CpuDevice::rotate_piece(const Piece& piece, std::uint32_t layer) {
+  const PlaneMemory& query = plane(Plane::kQuery);
+  const PlaneMemory& key = plane(Plane::kKey);
+  kernels::RopeArgs rope;
+  rope.rows = piece.rows;
+  rope.first_position = piece.position;
+  rope.d_head = config_.d_head;
+  rope.n_rot = config_.n_rot;
+  rope.cos_sin = cos_sin_.row(piece.row);
+  rope.interleaved = config_.rope_interleaved;
+  rope.x = query.row(piece.row);
+  rope.stride = query.stride;
+  rope.n_heads = config_.n_heads;
+  kernels_.rope(rope);
+  rope.x = key.row(piece.row);
+  rope.stride = key.stride;
+  rope.n_heads = config_.n_kv_heads;
+  kernels_.rope(rope);
+
+  kernels::KvWriteArgs write;
+  write.layout = arena_.layout();
+  write.blocks = blocks_.data() + first_block_[piece.sequence];
+  write.k = key.row(piece.row);
+  write.v = plane(Plane::kValue).row(piece.row);
+  write.stride = key.stride;
+  write.rows = piece.rows;
+  write.first_position = piece.position;
+  write.layer = layer;
+  for (write.kv_head = 0; write.kv_head < config_.n_kv_heads; ++write.kv_head) kernels_.kv_write(write);
+}
+
+void CpuDevice::attend(std::uint32_t layer) {
+  const std::uint32_t n_kv_heads = config_.n_kv_heads;
+  const std::uint32_t items = to_u32(pieces_.size()) * n_kv_heads;
+  // Later pieces see more keys; taken first, they do not keep one worker busy at the end.
+  pool_.for_each(items, [&](std::uint32_t item, std::uint32_t worker) {
+    const std::uint32_t from_end = items - 1 - item;
+    attend_piece(pieces_[from_end / n_kv_heads], layer, from_end % n_kv_heads, scratch(worker));
+  });
+}
+
+void CpuDevice::attend_piece(const Piece& piece, std::uint32_t layer, std::uint32_t kv_head, std::byte* scratch) {
+  const PlaneMemory& query = plane(Plane::kQuery);
+  kernels::AttentionArgs args;
+  args.layout = arena_.layout();
+  args.blocks = blocks_.data() + first_block_[piece.sequence];
+  args.q = query.row(piece.row);
+  args.out = plane(Plane::kMixed).row(piece.row);
+  args.q_stride = query.stride;
+  args.rows = piece.rows;
+  args.first_position = piece.position;
+  args.layer = layer;
+  args.kv_head = kv_head;
+  args.group = config_.n_heads / config_.n_kv_heads;
+  args.scale = static_cast<float>(1.0 / std::sqrt(static_cast<double>(config_.d_head)));
+  args.scratch = scratch;
+  kernels_.attention(args);
+}
+
+void CpuDevice::gate() {
+  for_rows(batch_.rows, std::size_t{8} * config_.n_ff, [&](std::uint32_t row) {
+    float* const gate = plane(Plane::kGate).row(row);
+    kernels_.silu_mul(gate, plane(Plane::kUp).row(row), gate, config_.n_ff);
+  });
+}
+
+void CpuDevice::logits(std::span<const float> norm, const kernels::WeightView& head,
+                       std::span<const std::uint32_t> rows) {
+  INVARIANT(rows.size() <= max_logit_rows_);
+  const PlaneMemory& normed = plane(Plane::kNormed);
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    kernels_.rms_norm(plane(Plane::kHidden).row(rows[i]), norm.data(), normed.row(i), config_.n_embd, config_.rms_eps);
+  }
+  const std::array products{Product{&head, &logits_}};
+  multiply(normed, products, to_u32(rows.size()), false);
+}
+
+}  // namespace larder::exec

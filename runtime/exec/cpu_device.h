@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+// CpuDevice: the Device concept on CPU kernels: planes in memory, operations split over a WorkerPool.
+// Arithmetic: output columns, rows and heads are split, never a sum; so the thread count changes no bit.
+// Requires: the model, pool and arena outlive it; batches of at most max_rows rows.
+// Owns:     planes of max_rows rows, hidden slots, logits, scratch per worker; nothing grows with the input but the
+//           block addresses of one batch.
+// Errors:   kResourceExhausted at creation; none later.
+// Threads:  one at a time.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "kernels/cpu/kernel_set.h"
+#include "runtime/exec/block_arena.h"
+#include "runtime/exec/mapped_memory.h"
+#include "runtime/exec/worker_pool.h"
+#include "runtime/model/device.h"
+#include "runtime/model/model.h"
+
+namespace larder::exec {
+
+class CpuDevice {
+ public:
+  static Result<std::unique_ptr<CpuDevice>> create(const model::Model& model, const kernels::KernelSet& kernels,
+                                                   std::uint32_t max_rows, const BlockArena& arena, WorkerPool& pool);
+
+  // The operations of model::Device; their meaning stands there.
+  void begin(const model::Batch& batch);
+  void embed(const kernels::WeightView& table);
+  void norm(std::span<const float> weight);
+  void project(model::Plane in, std::span<const model::Projection> projections, bool accumulate);
+  void rotate_and_store(std::uint32_t layer);
+  void attend(std::uint32_t layer);
+  void gate();
+  void logits(std::span<const float> norm, const kernels::WeightView& head, std::span<const std::uint32_t> rows);
+  std::uint32_t max_logit_rows() const { return max_logit_rows_; }
+
+  // Row i of the last logits() call, [n_vocab].
+  std::span<const float> logit_row(std::uint32_t i) const;
+
+ private:
+  struct PlaneMemory {
+    MappedMemory memory;
+    std::uint32_t stride = 0;  // floats
+    float* row(std::size_t r) const;
+  };
+  // Rows of one sequence inside one KV block: the grain of rotation, KV writing and attention.
+  struct Piece {
+    std::uint32_t sequence = 0;
+    std::uint32_t row = 0;  // in the planes
+    std::uint32_t rows = 0;
+    std::uint32_t position = 0;
+  };
+  // A product to compute, and some of its output columns: the grain of matmul.
+  struct Product {
+    const kernels::WeightView* weight = nullptr;
+    const PlaneMemory* out = nullptr;
+  };
+  struct ColumnChunk {
+    Product product;
+    std::uint32_t begin = 0;
+    std::uint32_t end = 0;
+  };
+
+  CpuDevice(const model::Model& model, const kernels::KernelSet& kernels, std::uint32_t max_rows,
+            const BlockArena& arena, WorkerPool& pool);
+  Status allocate();
+  static Result<PlaneMemory> make_plane(std::uint32_t rows, std::uint32_t width);
+  const PlaneMemory& plane(model::Plane name) const;
+  std::byte* scratch(std::uint32_t worker) const { return scratch_.data() + worker * scratch_bytes_; }
+  // Splits rows over workers when `work_per_row` (about one arithmetic operation each) makes that worth it.
+  template <typename Work>
+  void for_rows(std::uint32_t rows, std::size_t work_per_row, Work work);
+  void fill_cos_sin(const Piece& piece);
+  void rotate_piece(const Piece& piece, std::uint32_t layer);
+  void attend_piece(const Piece& piece, std::uint32_t layer, std::uint32_t kv_head, std::byte* scratch);
+  void multiply(const PlaneMemory& in, std::span<const Product> products, std::uint32_t rows, bool accumulate);
+
+  const model::ModelConfig& config_;
+  const kernels::KernelSet kernels_;
+  const std::uint32_t max_rows_;
+  const BlockArena& arena_;
+  WorkerPool& pool_;
+  std::uint32_t max_logit_rows_ = 0;
+  std::vector<double> frequency_;  // [n_rot / 2], radians per position
+  std::array<PlaneMemory, model::kPlaneCount> planes_;
+  std::array<PlaneMemory, kHiddenSlots> hidden_;
+  PlaneMemory logits_;
+  PlaneMemory cos_sin_;
+  MappedMemory scratch_;
+  std::size_t scratch_bytes_ = 0;  // per worker
+
+  // Of the current batch.
+  model::Batch batch_;
+  std::vector<Piece> pieces_;
+  std::vector<std::byte*> blocks_;           // of all sequences, one after the other
+  std::vector<std::size_t> first_block_;     // of each sequence, in blocks_
+  std::vector<ColumnChunk> chunks_;          // of the current products
+};
+
+static_assert(model::Device<CpuDevice>);
+
+}  // namespace larder::exec

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+// PrefixCache: the front door of this room. A prefix tree over the blocks of one executor's pool, with the claims of
+// running sequences, pins, eviction and verdicts. It moves no bytes: it says which copies a step must do first.
+// Way of a sequence: open (matches, references) -> grow (blocks for rows to come) -> take_copies into the step -> commit
+// (the step succeeded) ... -> close. What was not committed is never found; what was stays cached after close.
+// Ensures:  at most P-1 prompt tokens are reused; whole blocks are shared, a partly matching one is copied on write; a
+//           node is never evicted while it is used, pinned or has children; nothing is shared between two scopes.
+// Owns:     pool states, nodes, pins. Claims must be closed or destroyed before the cache.
+// Threads:  the engine thread only; no mutex.    Units: tokens, blocks of kBlockTokens.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "runtime/base/clock.h"
+#include "runtime/base/ids.h"
+#include "runtime/base/result.h"
+#include "runtime/base/section.h"
+#include "runtime/kv/block_key.h"
+#include "runtime/kv/block_pool.h"
+#include "runtime/kv/claim.h"
+#include "runtime/kv/reuse_history.h"
+#include "runtime/kv/tree_row.h"
+#include "runtime/kv/verdict.h"
+#include "storage/placement.h"
+
+namespace larder::kv {
+
+class CacheCore;  // cache_core.h, inside this room
+
+struct CacheOptions {
+  std::uint32_t block_count = 0;
+  std::uint32_t longest_request_blocks = 0;  // must fit beside all pins
+  std::uint32_t pin_budget_blocks = 0;       // 0: a quarter of the pool
+  const Clock* clock = nullptr;
+  ReuseHistory* history = nullptr;  // outlives the cache
+  std::string tier = "host";        // where this pool lies, for verdicts: "host" or "device"
+};
+
+struct OpenRequest {
+  SeqId seq{};
+  RequestId request{};
+  TenantId tenant{};
+  std::shared_ptr<const PreparedPrompt> prompt;  // at least one token
+  std::shared_ptr<const PromptKeys> keys;        // chained over prompt->tokens
+  bool read = true;        // false: reuse nothing. Both false is "bypassed by request"
+  bool keep = true;        // false: nothing of it is ever found
+  bool count_hit = true;   // false when a preempted sequence comes back: its own blocks are no hit
+  // Reuse at most this many tokens (never more than P-1), where earlier rows must run again, as for prompt log-probs.
+  std::uint32_t max_reuse = 0xffffffffu;
+};
+
+// What a prompt would find now, and what a sequence that still prefills will own soon.
+struct Outlook {
+  std::uint32_t cached_tokens = 0;
+  std::uint32_t coming_tokens = 0;  // >= cached_tokens when a leader is there; at most P-1
+  SeqId leader{};                   // value 0: nobody; wait for it while coming_tokens is worth more than cached_tokens
+};
+
+struct PinRequest {
+  NodeId node{};
+  TenantId owner{};
+  std::string reason;
+  WallTime expires = 0;  // 0: never
+  bool dry_run = false;
+};
+
+struct PinRecord {
+  PinId id{};
+  NodeId node{};  // the last node it holds
+  TenantId owner{};
+  std::string reason;
+  std::uint32_t blocks = 0;  // on its path
+  std::uint32_t tokens = 0;
+  WallTime created = 0;
+  WallTime expires = 0;
+};
+
+struct PinAnswer {
+  PinRecord pin;             // id 0 for a dry run
+  std::uint32_t added = 0;   // blocks that no other pin held
+  std::uint32_t pinned = 0;  // blocks pinned by all pins afterwards
+  std::uint32_t budget = 0;
+  std::string arithmetic;    // the sum in words, also the message of a refusal
+};
+
+struct Removed {
+  std::uint32_t nodes = 0;
+  std::uint32_t blocks_freed = 0;      // now
+  std::uint32_t blocks_condemned = 0;  // when their sequences end
+  std::uint32_t tokens = 0;
+};
+
+struct TenantUse {
+  TenantId tenant{};
+  std::uint32_t blocks = 0;  // in the tree
+  std::uint32_t pinned = 0;
+};
+
+struct CacheCounts {
+  PoolCounts pool;
+  std::uint32_t nodes = 0;
+  std::uint32_t evictable = 0;  // nodes that pressure may take
+  std::uint32_t pinned = 0;     // blocks
+  std::uint32_t pin_budget = 0;
+  std::uint32_t open_claims = 0;
+  std::uint64_t evicted_blocks = 0;     // since the start
+  std::uint64_t adopted_blocks = 0;     // computed twice, kept once
+  std::uint64_t superseded_blocks = 0;  // tails that a longer one made useless
+};
+
+class PrefixCache {
+ public:
+  // Requires: clock and history not null; block_count >= 1.
+  PrefixCache(CacheOptions options, std::unique_ptr<storage::EvictionPolicy> policy);
+  ~PrefixCache();
+
+  // Matches the prompt and takes references; allocates nothing, so it cannot fail. The verdict is decided here.
+  Claim open(OpenRequest request);
+  Outlook outlook(const PreparedPrompt& prompt, const PromptKeys& keys) const;
+  // Blocks that grow can get now: free ones and those that may be evicted.
+  std::uint32_t available_blocks() const;
+
+  // Pins every block from the root to the node; a node that still grows pins its sealed part.
+  // Errors: kNotFound; kConflict (nothing sealed yet); kResourceExhausted with the arithmetic.
+  Result<PinAnswer> pin(const PinRequest& request);
+  Status unpin(PinId pin);                  // kNotFound
+  std::uint32_t unpin_node(NodeId node);    // every pin that ends there; how many
+  std::uint32_t expire_pins();              // those past their time; how many. grow calls it too
+  std::vector<PinRecord> pins() const;
+
+  // The node's run and all below. Errors: kNotFound; kConflict (pinned, or in use without when_idle).
+  Result<Removed> remove(NodeId node, bool when_idle, bool dry_run);
+  // Nothing of the scope is findable afterwards: nodes, pins, ghosts, marks. Running claims keep computing, privately.
+  Removed erase_scope(const ScopeId& scope);
+  // Before a model goes: every node becomes a ghost with this policy word ("unloaded"). Requires: no open claim.
+  void retire(const char* policy_word);
+
+  // Most a tenant should hold in the tree; 0: no quota. Only quota_lru acts on it.
+  void set_quota(TenantId tenant, std::uint32_t blocks);
+
+  // The rows from the root to the node. Errors: kNotFound.
+  Result<std::vector<TreeRow>> locate(NodeId node) const;
+  std::vector<TreeRow> describe() const;  // parents before children
+  std::uint64_t tree_version() const;     // changes whenever describe() would
+  CacheCounts counts() const;
+  std::vector<TenantUse> use_by_tenant() const;
+  const BlockPool& pool() const;
+  void set_checksum(BlockId block, std::uint64_t checksum);  // of a sealed block, from StepResult
+
+  // Recounts every sum from its parts and checks every edge; the first fault in words, "" when all is well. Slow.
+  std::string audit() const;
+
+ private:
+  std::unique_ptr<CacheCore> core_;
+};
+
+}  // namespace larder::kv

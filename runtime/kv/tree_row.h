@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// TreeRow: one drawn box of the prefix tree: a run of blocks with one owner, label and state. Made for the snapshot,
+// which knows models and milliseconds besides.
+// Threads: value.    Units: tokens, blocks.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "runtime/base/clock.h"
+#include "runtime/base/ids.h"
+
+namespace larder::kv {
+
+struct TreeRow {
+  NodeId id{};      // of the run's last block
+  NodeId parent{};  // the id of the row above; 0: the root of its scope
+  TenantId owner{};
+  std::uint32_t first_position = 0;
+  std::uint32_t tokens = 0;
+  std::uint32_t blocks = 0;
+  bool pinned = false;
+  bool in_use = false;   // a running sequence reads or writes it
+  bool growing = false;  // its tail has a writer
+  std::uint64_t hits = 0;  // of the run's last block
+  WallTime created = 0;
+  WallTime last_hit = 0;
+  RequestId made_by{};
+  std::string label;  // of the section where the run starts
+};
+
+}  // namespace larder::kv
