@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The parsed form of a template: expressions and statements, owned by a Program and never changed afterwards. Every name
-// of a filter, test, method and function was looked up at parse time.
+// The parsed form of a template: expressions and statements, owned by a Program and never changed afterwards. Every
+// name of a filter, test, method and function was looked up at parse time.
 // Owns:    Program owns all nodes; nodes point at each other.    Errors: none.    Threads: any, immutable.
 #pragma once
 

@@ -2,7 +2,7 @@
 // Builtins: the filters, tests and methods of the subset, looked up by name at parse time.
 // Errors:  kInvalidArgument (a value or argument of the wrong kind), kResourceExhausted (a limit).
 // Threads: the tables are constant; a call belongs to its render.
-// Source:  "List of Builtin Filters" and "List of Builtin Tests" of the Jinja 3.1 documentation; Python's str, list, dict.
+// Source:  "List of Builtin Filters" and "List of Builtin Tests" of the Jinja 3.1 documentation, Python's str and dict.
 #pragma once
 
 #include <string>

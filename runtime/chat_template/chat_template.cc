@@ -129,8 +129,8 @@ Result<RenderedPrompt> render_once(const Environment& environment, const RenderI
 RenderInput probe(std::size_t length) {
   RenderInput input;
   input.add_generation_prompt = false;
-  for (const auto& [role, content] : {std::pair("user", "one"), std::pair("assistant", "two"), std::pair("user", "three"),
-                                      std::pair("assistant", "four")}) {
+  for (const auto& [role, content] : {std::pair("user", "one"), std::pair("assistant", "two"),
+                                      std::pair("user", "three"), std::pair("assistant", "four")}) {
     if (input.messages.size() == length) break;
     RenderMessage message;
     message.role = role;

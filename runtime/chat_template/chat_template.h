@@ -9,8 +9,8 @@
 //           construct. render: kInvalidArgument (the template refused these messages, bad tool JSON, bad types),
 //           kResourceExhausted (a limit of RenderLimits). Error texts never hold message content.
 // Threads:  any; a ChatTemplate is immutable.
-// Source:   Jinja 3.1 documentation; settings of Hugging Face chat templating (trim_blocks, lstrip_blocks, loop controls,
-//           tojson without HTML escaping).
+// Source:   Jinja 3.1 documentation; settings of Hugging Face chat templating (trim_blocks, lstrip_blocks, loop
+//           controls, tojson without HTML escaping).
 #pragma once
 
 #include <cstdint>
@@ -20,16 +20,11 @@
 #include <vector>
 
 #include "runtime/base/clock.h"
+#include "runtime/base/marked_text.h"
 #include "runtime/base/result.h"
 #include "runtime/base/section.h"
 
 namespace larder::chat_template {
-
-struct ByteRange {
-  std::uint32_t begin = 0;
-  std::uint32_t end = 0;
-  friend bool operator==(const ByteRange&, const ByteRange&) = default;
-};
 
 struct RenderMessage {
   std::string role;  // system, user, assistant, tool, developer; any other is passed on as untrusted text
@@ -39,8 +34,8 @@ struct RenderMessage {
   std::string tool_call_id;     // empty: none
 };
 
-// `developer` becomes `system` only where the template raises on it. Tool-call arguments that are JSON text are handed to
-// the template as objects, and as text where it raises on objects.
+// `developer` becomes `system` only where the template raises on it. Tool-call arguments that are JSON text are handed
+// to the template as objects, and as text where it raises on objects.
 struct RenderInput {
   std::vector<RenderMessage> messages;
   std::vector<std::string> tools_json;  // each one JSON object, key order is kept; empty: `tools` is none
@@ -57,12 +52,12 @@ struct RenderLimits {
 
 struct RenderedPrompt {
   std::string text;
-  std::vector<ByteRange> untrusted;  // ordered, disjoint, not touching: where text came from the request
+  std::vector<ByteRange> untrusted;  // ordered, disjoint, not touching: what came from the request; see MarkedText
   // Cover the text without gaps, in order; token offsets are 0. Labels: "template", "system", "tool NAME",
   // "user message 3" (counted from 1 over all messages). Names and roles outside [A-Za-z0-9_.-]{1,64} are left out.
   std::vector<Section> sections;
-  // Where what the last message adds may begin: behind the last request byte of everything before it, or at its own first
-  // byte when nothing is before it. text.size() when no byte of it was rendered.
+  // Where what the last message adds may begin: behind the last request byte of everything before it, or at its own
+  // first byte when nothing is before it. text.size() when no byte of it was rendered.
   std::uint32_t last_message_byte_begin = 0;
   bool volatile_time = false;  // strftime_now was asked: the prefix changes with the clock
 };

@@ -95,8 +95,9 @@ Result<Value> filter_replace(Interpreter& run, const Value& input, const Args& a
   ASSIGN_OR_RETURN(const MarkedString pattern, text_of(run, *from));
   ASSIGN_OR_RETURN(const MarkedString replacement, text_of(run, *to));
   const Value* limit = args.get(2, "count");
-  ASSIGN_OR_RETURN(const std::int64_t count,
-                   limit == nullptr || limit->is(Kind::kNone) ? Result<std::int64_t>(-1) : integer_arg(limit, -1, "count"));
+  ASSIGN_OR_RETURN(const std::int64_t count, limit == nullptr || limit->is(Kind::kNone)
+                                                 ? Result<std::int64_t>(-1)
+                                                 : integer_arg(limit, -1, "count"));
   RETURN_IF_ERROR(run.meter().charge_search(text.size(), pattern.size()));
   const std::uint64_t places = text.size() / std::max<std::size_t>(1, pattern.size()) + 1;
   RETURN_IF_ERROR(run.meter().charge(places / 8));

@@ -12,7 +12,9 @@ constexpr std::int64_t kMaxRange = 100'000;
 
 Error failure(std::string message) { return Error{ErrorCode::kInvalidArgument, std::move(message), {}}; }
 
-std::int64_t floor_divide(std::int64_t a, std::int64_t b) { return a / b - ((a % b != 0 && (a < 0) != (b < 0)) ? 1 : 0); }
+std::int64_t floor_divide(std::int64_t a, std::int64_t b) {
+  return a / b - ((a % b != 0 && (a < 0) != (b < 0)) ? 1 : 0);
+}
 
 Result<Value> integer_arithmetic(Op op, std::int64_t a, std::int64_t b) {
   std::int64_t out = 0;
@@ -86,8 +88,9 @@ std::string padded(std::int64_t number, std::size_t width, char pad) {
   return digits;
 }
 
-constexpr std::array<std::string_view, 12> kMonths = {"January", "February", "March",     "April",   "May",      "June",
-                                                      "July",    "August",   "September", "October", "November", "December"};
+constexpr std::array<std::string_view, 12> kMonths = {"January",   "February", "March",    "April",
+                                                      "May",       "June",     "July",     "August",
+                                                      "September", "October",  "November", "December"};
 constexpr std::array<std::string_view, 7> kDays = {"Sunday",   "Monday", "Tuesday", "Wednesday",
                                                    "Thursday", "Friday", "Saturday"};
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// JSON text to Values and back. Key order is kept, numbers keep their kind (an integer beyond 64 bits keeps its digits),
-// and every text carries the source of the JSON it stood in. Not for request bodies: those are parsed by the codecs.
+// JSON text to Values and back. Key order is kept, numbers keep their kind (an integer beyond 64 bits keeps its
+// digits), and every text carries the source of the JSON it stood in. Not for request bodies: the codecs parse those.
 // Units:   at most kMaxJsonBytes bytes, kMaxJsonValues values, kMaxJsonDepth levels.
 // Errors:  kInvalidArgument naming the byte, kResourceExhausted for the limits.    Threads: one at a time.
 // Source:  RFC 8259; output as Python's json.dumps writes it.

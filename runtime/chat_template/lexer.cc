@@ -79,7 +79,8 @@ class Lexer {
     }
   }
 
-  // White space before a tag: all of it for `-`, else the indentation of a block or comment that stands first on its line.
+  // White space before a tag: all of it for `-`, else the indentation of a block or comment that stands first on its
+  // line.
   void trim_before(std::string& text, char sign, bool block) const {
     if (sign == '-') {
       while (!text.empty() && is_blank(text.back())) text.pop_back();

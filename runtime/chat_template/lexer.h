@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lexer: template source to tokens, with white space control settled (trim_blocks and lstrip_blocks on, one newline at the
-// very end dropped, line ends made \n), comments gone and raw blocks turned into text.
+// Lexer: template source to tokens, with white space control settled (trim_blocks and lstrip_blocks on, one newline at
+// the very end dropped, line ends made \n), comments gone and raw blocks turned into text.
 // Errors:  kInvalidArgument naming the line.    Threads: any.
 // Source:  Jinja 3.1 documentation, "Whitespace Control" and "Template Designer Documentation".
 #pragma once

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// MarkedString: text in which every byte knows where it came from: source 0 is the template (trusted), any other a part of
-// a request (untrusted). Not a Unicode library: code points are counted, bytes that are no UTF-8 count one each.
+// MarkedString: text in which every byte knows where it came from: source 0 is the template (trusted), any other a part
+// of a request (untrusted). Not a Unicode library: code points are counted, bytes that are no UTF-8 count one each.
 // Units:   byte offsets, end exclusive, unless a name says characters.
 // Errors:  none.    Threads: a value.
 #pragma once

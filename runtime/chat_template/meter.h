@@ -44,7 +44,8 @@ class Meter {
   Status enter() {
     if (depth_ >= max_depth_) {
       return Error{ErrorCode::kResourceExhausted,
-                   "the chat template is nested more than " + std::to_string(max_depth_) + " evaluations deep", "depth"};
+                   "the chat template is nested more than " + std::to_string(max_depth_) + " evaluations deep",
+                   "depth"};
     }
     ++depth_;
     return charge(1);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Parser: tokens to a Program. A construct, filter, test, method or function outside the subset is refused here, by name
-// and line, before any request is rendered.
+// Parser: tokens to a Program. A construct, filter, test, method or function outside the subset is refused here, by
+// name and line, before any request is rendered.
 // Errors:  kInvalidArgument (syntax, nesting), kUnsupported (outside the subset).    Threads: one parser, one thread.
 // Source:  grammar of the Jinja 3.1 documentation ("Expressions", "List of Control Structures").
 #pragma once

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// From marked text to a RenderedPrompt: which bytes are untrusted, which section each byte belongs to, and where the last
-// message begins. What it is not: it makes no tokens and looks at no content, only at marks.
+// From marked text to a RenderedPrompt: which bytes are untrusted, which section each byte belongs to, and where the
+// last message begins. What it is not: it makes no tokens and looks at no content, only at marks.
 // Units:   bytes.    Errors: none.    Threads: any.
 #pragma once
 

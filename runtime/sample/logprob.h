@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Log-probabilities of one row of logits, and the k most likely tokens. Not part of drawing: they are of the logits as the
-// model gave them.
+// Log-probabilities of one row of logits, and the k most likely tokens. Not part of drawing: they are of the logits as
+// the model gave them.
 // Units:   natural logarithm.    Errors: none; not-a-number counts as -inf, +inf as the largest float.    Threads: any.
 #pragma once
 

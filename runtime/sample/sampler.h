@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sampling: logits of one row in, one token out. Pure: the same logits, parameters, history and position give the same
 // token whatever the batch, because randomness is Rng::at(seed, stream, position).
-// Order:    repetition, frequency and presence penalty, logit bias, forbidden; then greedy (temperature under 0.001), else
-//           temperature, top-k, top-p (over what top-k left), min-p, draw. Ties go to the lowest id everywhere.
+// Order:    repetition, frequency and presence penalty, logit bias, forbidden; then greedy (temperature under 0.001),
+//           else temperature, top-k, top-p (over what top-k left), min-p, draw. Ties go to the lowest id everywhere.
 // Units:    temperature and penalties dimensionless; log-probabilities natural, of the unmodified logits.
 // Errors:   none here; ranges are checked by validate_params.    Owns: nothing.    Threads: any.
 #pragma once
@@ -57,7 +57,7 @@ struct Sampled {
   std::vector<Alternative> top;  // most likely first
 };
 
-// Requires: logits [n_vocab], n_vocab > 0, params set and valid. scratch is reused between calls and grows to 2 n_vocab.
+// Requires: logits [n_vocab], n_vocab > 0, params set and valid. scratch is reused and grows to 2 n_vocab.
 // Ensures:  a logit that is not a number counts as -inf, +inf as the largest float. Where every token is excluded, the
 //           lowest id that is not forbidden, else 0. Tokens outside [0, n_vocab) in state are ignored.
 Sampled draw(std::span<const float> logits, const SampleState& state, std::vector<float>& scratch);

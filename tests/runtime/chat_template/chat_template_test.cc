@@ -126,7 +126,8 @@ TEST(ChatTemplate, DeveloperBecomesSystemOnlyWhereTheTemplateRaises) {
 }
 
 TEST(ChatTemplate, CallArgumentsAreObjectsAndTextWhereThatRaises) {
-  RenderInput input = talk({RenderMessage{"assistant", "", {}, R"([{"function":{"name":"f","arguments":"{\"a\": 1}"}}])", {}}});
+  RenderInput input =
+      talk({RenderMessage{"assistant", "", {}, R"([{"function":{"name":"f","arguments":"{\"a\": 1}"}}])", {}}});
   EXPECT_EQ(render("{{ messages[0].tool_calls[0].function.arguments.a + 1 }}", input).value().text, "2");
   EXPECT_EQ(render("{{ '>' + messages[0].tool_calls[0].function.arguments }}", input).value().text, ">{\"a\": 1}");
   input.messages[0].tool_calls_json = "{}";
@@ -175,15 +176,17 @@ TEST(ChatTemplate, UnknownConstructsAreNamedWithTheirLine) {
     EXPECT_EQ(error.code, ErrorCode::kUnsupported) << source;
     EXPECT_NE(error.message.find(message), std::string::npos) << error.message;
   }
-  for (const char* source : {"{{ 1", "{% if x %}", "{% endfor %}", "{{ ) }}", "{% set loop = 1 %}", "{% break %}", "{# open",
-                             "{% raw %}", "{{ 'x }}", "{{ $ }}", "{% for x y %}{% endfor %}", "{{ 99999999999999999999 }}"}) {
+  for (const char* source :
+       {"{{ 1", "{% if x %}", "{% endfor %}", "{{ ) }}", "{% set loop = 1 %}", "{% break %}", "{# open", "{% raw %}",
+        "{{ 'x }}", "{{ $ }}", "{% for x y %}{% endfor %}", "{{ 99999999999999999999 }}"}) {
     EXPECT_EQ(error_of(source).code, ErrorCode::kInvalidArgument) << source;
   }
 }
 
 TEST(ChatTemplate, ErrorsNameTheLineAndNeverShowContent) {
-  const auto raised = render("\n{% for m in messages %}\n{{ raise_exception('no: ' + m.content + ' here') }}{% endfor %}",
-                             talk({user("my secret")}));
+  const auto raised =
+      render("\n{% for m in messages %}\n{{ raise_exception('no: ' + m.content + ' here') }}{% endfor %}",
+             talk({user("my secret")}));
   ASSERT_FALSE(raised.ok());
   EXPECT_EQ(raised.error().code, ErrorCode::kInvalidArgument);
   EXPECT_NE(raised.error().message.find("line 3"), std::string::npos) << raised.error().message;
@@ -197,11 +200,14 @@ TEST(ChatTemplate, ErrorsNameTheLineAndNeverShowContent) {
 TEST(ChatTemplate, LimitsEndWithATypedError) {
   const RenderInput input = talk({user(std::string(1000, 'x'))});
   const std::vector<std::string> sources = {
-      "{% for a in range(9999) %}{% for b in range(9999) %}{% for c in range(9999) %}{% endfor %}{% endfor %}{% endfor %}",
+      "{% for a in range(9999) %}{% for b in range(9999) %}{% for c in range(9999) %}{% endfor %}{% endfor %}{% endfor "
+      "%}",
       "{% set ns = namespace(t='x') %}{% for a in range(99) %}{% set ns.t = ns.t + ns.t %}{% endfor %}",
       "{% set ns = namespace(t=[1]) %}{% for a in range(99) %}{% set ns.t = [ns.t, ns.t] %}{% endfor %}{{ ns.t }}",
-      "{% set ns = namespace(t=[1]) %}{% for a in range(60) %}{% set ns.t = [ns.t, ns.t] %}{% endfor %}{{ ns.t|tojson }}",
-      "{% set ns = namespace(t=[1], u=[1]) %}{% for a in range(60) %}{% set ns.t = [ns.t, ns.t] %}{% set ns.u = [ns.u, ns.u] %}"
+      "{% set ns = namespace(t=[1]) %}{% for a in range(60) %}{% set ns.t = [ns.t, ns.t] %}{% endfor %}{{ ns.t|tojson "
+      "}}",
+      "{% set ns = namespace(t=[1], u=[1]) %}{% for a in range(60) %}{% set ns.t = [ns.t, ns.t] %}{% set ns.u = [ns.u, "
+      "ns.u] %}"
       "{% endfor %}{{ ns.t == ns.u }}",
       "{% macro m(n) %}{{ m(n + 1) }}{% endmacro %}{{ m(0) }}",
       "{% macro m() %}{{ m() }}{{ m() }}{% endmacro %}{{ m() }}",
@@ -258,7 +264,8 @@ TEST(ChatTemplate, ALongConversationRendersWithinItsLimits) {
   RenderInput input;
   for (int i = 0; i < 1000; ++i) input.messages.push_back(user(std::string(1000, 'a')));
   const auto prompt = render(
-      "{% for m in messages %}{{ '<|im_start|>' + m.role + '\n' + m.content|trim + '<|im_end|>\n' }}{% endfor %}", input);
+      "{% for m in messages %}{{ '<|im_start|>' + m.role + '\n' + m.content|trim + '<|im_end|>\n' }}{% endfor %}",
+      input);
   ASSERT_TRUE(prompt.ok()) << to_string(prompt.error());
   EXPECT_GT(prompt.value().text.size(), 1'000'000u);
   EXPECT_EQ(prompt.value().untrusted.size(), 1000u);

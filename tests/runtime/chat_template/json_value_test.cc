@@ -27,8 +27,9 @@ TEST(JsonValue, KeepsOrderKindsAndDigits) {
 }
 
 TEST(JsonValue, RefusesWhatIsNoJson) {
-  for (const char* text : {"", "{", "[1,]", "{\"a\"}", "{a:1}", "01", "1.", "-", "+1", "1e", "nul", "\"a", "\"\\x\"", "\"\\u12\"",
-                           "[1] 2", "'a'", "\"a\nb\"", "{\"a\":1,}", "NaN", "1e999"}) {
+  for (const char* text :
+       {"",    "{",   "[1,]",    "{\"a\"}",   "{a:1}", "01",  "1.",       "-",          "+1",  "1e",
+        "nul", "\"a", "\"\\x\"", "\"\\u12\"", "[1] 2", "'a'", "\"a\nb\"", "{\"a\":1,}", "NaN", "1e999"}) {
     EXPECT_EQ(round_trip(text), "error") << text;
   }
 }

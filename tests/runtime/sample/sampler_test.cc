@@ -99,7 +99,8 @@ TEST(Sampler, DrawsWhatTheNaiveTwinDraws) {
     state.stream = rng.below(3);
     state.position = rng.below(1000);
     const std::map<Token, double> expected = naive_distribution(logits, state);
-    const double unit = static_cast<double>(Rng::at(state.params->seed, state.stream, state.position) >> 11) * 0x1.0p-53;
+    const double unit =
+        static_cast<double>(Rng::at(state.params->seed, state.stream, state.position) >> 11) * 0x1.0p-53;
     Token wanted = expected.rbegin()->first;
     double sum = 0;
     bool border = false;
@@ -215,7 +216,8 @@ TEST(Sampler, ScoresAreOfTheUnmodifiedLogits) {
   ASSERT_EQ(scored.top.size(), 20u);
   for (std::size_t i = 0; i < 20; ++i) {
     EXPECT_EQ(scored.top[i].token, static_cast<Token>(order[i]));
-    EXPECT_NEAR(static_cast<double>(scored.top[i].logprob), static_cast<double>(logits[order[i]]) - std::log(sum), 1e-5);
+    EXPECT_NEAR(static_cast<double>(scored.top[i].logprob), static_cast<double>(logits[order[i]]) - std::log(sum),
+                1e-5);
   }
 }
 
