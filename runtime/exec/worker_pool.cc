@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/exec/worker_pool.h"
 
+#include <linux/futex.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
 #include <chrono>
+#include <climits>
 
 #include "runtime/base/invariant.h"
 
@@ -22,6 +27,17 @@ void pause_briefly() {
 #else
   std::this_thread::yield();
 #endif
+}
+
+static_assert(sizeof(std::atomic<std::uint32_t>) == sizeof(std::uint32_t));
+
+// Sleeps while `word` is `value`; may wake early. Plain futexes, because std::atomic::wait of libstdc++ 12 loses wake-ups.
+void sleep_on(std::atomic<std::uint32_t>& word, std::uint32_t value) {
+  syscall(SYS_futex, &word, FUTEX_WAIT_PRIVATE, value, nullptr, nullptr, 0);
+}
+
+void wake_all(std::atomic<std::uint32_t>& word) {
+  syscall(SYS_futex, &word, FUTEX_WAKE_PRIVATE, INT_MAX, nullptr, nullptr, 0);
 }
 
 // Spins until `ready()` or kSpin has passed; answers what ready() said last.
@@ -49,8 +65,8 @@ WorkerPool::WorkerPool(std::uint32_t threads) {
 
 WorkerPool::~WorkerPool() {
   closing_.store(true, std::memory_order_release);
-  round_.fetch_add(1, std::memory_order_release);
-  round_.notify_all();
+  round_.fetch_add(1);
+  wake_all(round_);
   for (std::thread& thread : workers_) thread.join();
 }
 
@@ -61,14 +77,18 @@ void WorkerPool::run(std::uint32_t items, Function function, void* context) {
   function_.store(function, std::memory_order_relaxed);
   context_.store(context, std::memory_order_relaxed);
   ticket_.store(round << 32, std::memory_order_release);
-  round_.store(static_cast<std::uint32_t>(round), std::memory_order_release);
-  round_.notify_all();
+  // In one total order with a worker's count of itself: either it sees this round or we see that it sleeps.
+  round_.store(static_cast<std::uint32_t>(round));
+  if (sleepers_.load() != 0) wake_all(round_);
   take_items(0);
+  wait_until_done(items);
+}
+
+void WorkerPool::wait_until_done(std::uint32_t items) {
   if (spin_until([&] { return done_.load(std::memory_order_acquire) == items; })) return;
-  for (std::uint32_t done = done_.load(std::memory_order_acquire); done != items;
-       done = done_.load(std::memory_order_acquire)) {
-    done_.wait(done, std::memory_order_acquire);
-  }
+  caller_sleeps_.store(true);
+  for (std::uint32_t done = done_.load(); done != items; done = done_.load()) sleep_on(done_, done);
+  caller_sleeps_.store(false);
 }
 
 void WorkerPool::take_items(std::uint32_t worker) {
@@ -83,14 +103,16 @@ void WorkerPool::take_items(std::uint32_t worker) {
       continue;
     }
     function(context, item, worker);
-    if (done_.fetch_add(1, std::memory_order_acq_rel) + 1 == items) done_.notify_all();
+    if (done_.fetch_add(1) + 1 == items && caller_sleeps_.load()) wake_all(done_);
     ticket = ticket_.load(std::memory_order_acquire);
   }
 }
 
 bool WorkerPool::wait_for_round(std::uint32_t seen) {
   if (!spin_until([&] { return round_.load(std::memory_order_acquire) != seen; })) {
-    round_.wait(seen, std::memory_order_acquire);
+    sleepers_.fetch_add(1);
+    while (round_.load() == seen) sleep_on(round_, seen);
+    sleepers_.fetch_sub(1);
   }
   return !closing_.load(std::memory_order_acquire);
 }

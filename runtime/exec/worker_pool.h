@@ -42,6 +42,7 @@ class WorkerPool {
   using Function = void (*)(void* context, std::uint32_t item, std::uint32_t worker);
 
   void run(std::uint32_t items, Function function, void* context);
+  void wait_until_done(std::uint32_t items);
   void take_items(std::uint32_t worker);
   void worker_loop(std::uint32_t worker);
   // Waits until ticket's round differs from `seen` or the pool closes; answers whether it is open.
@@ -51,7 +52,9 @@ class WorkerPool {
   // three descriptors below are never used for a round they do not belong to.
   alignas(64) std::atomic<std::uint64_t> ticket_{0};
   alignas(64) std::atomic<std::uint32_t> done_{0};
+  std::atomic<bool> caller_sleeps_{false};            // on done_
   alignas(64) std::atomic<std::uint32_t> round_{0};  // the same round, 32 bits, to sleep on
+  std::atomic<std::uint32_t> sleepers_{0};            // on round_
   std::atomic<std::uint32_t> items_{0};
   std::atomic<Function> function_{nullptr};
   std::atomic<void*> context_{nullptr};
