@@ -20,6 +20,8 @@ struct Holder {
   std::string url;  // empty: serves nobody over HTTP
 };
 
+class HolderSocket;  // holder_socket.h, inside this room
+
 class DataDir {
  public:
   static Result<std::unique_ptr<DataDir>> open(const std::string& path);
@@ -34,7 +36,6 @@ class DataDir {
   void set_url(std::string_view url);
 
  private:
-  class HolderSocket;
   DataDir(std::string path, int lock_fd);
 
   std::string path_;

@@ -33,6 +33,8 @@ struct Ghost {
 
 class ReuseHistory {
  public:
+  static constexpr std::size_t kMaxTailsPerParent = 64;
+
   ReuseHistory(std::size_t max_ghosts, std::size_t max_marks) : max_ghosts_(max_ghosts), max_marks_(max_marks) {}
 
   void add_ghost(const BlockKey& key, Ghost ghost);

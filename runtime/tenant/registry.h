@@ -58,6 +58,8 @@ struct NewKey {
 
 class Registry {
  public:
+  struct State;  // registry_state.h, inside this room
+
   // `clock` outlives the registry, `dir` is only read during open (its path is kept).
   static Result<std::unique_ptr<Registry>> open(const storage::DataDir& dir, const Clock& clock);
   ~Registry();
@@ -90,20 +92,21 @@ class Registry {
   Result<ScopeId> delete_group(std::uint32_t id);
 
  private:
-  struct State;
-  struct Secrets;
-
-  Registry(std::string keyring_path, const Clock& clock);
-  Status commit(std::unique_ptr<State> next) REQUIRES(change_mutex_);
+  Registry(std::string folder, const Clock& clock);
+  Status load() EXCLUDES(change_mutex_);
+  Status start_afresh() REQUIRES(change_mutex_);
+  Status commit(std::shared_ptr<State> next) REQUIRES(change_mutex_);
+  std::shared_ptr<State> next_state() const;
   std::shared_ptr<const State> state() const EXCLUDES(state_mutex_);
   void publish(std::shared_ptr<const State> next) EXCLUDES(state_mutex_);
 
-  const std::string keyring_path_;
+  const std::string folder_;
   const Clock& clock_;
   std::vector<std::string> notices_;
-  std::unique_ptr<Secrets> secrets_;
+  Bytes<32> master_{};
 
   Mutex change_mutex_;  // one change at a time, held over the disk write; taken before state_mutex_
+  std::uint64_t generation_ GUARDED_BY(change_mutex_) = 0;
   mutable Mutex state_mutex_;
   std::shared_ptr<const State> state_ GUARDED_BY(state_mutex_);
   std::unordered_map<KeyId, WallTime> last_used_ GUARDED_BY(state_mutex_);

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/kv/block_key.h"
+
+#include <sodium.h>
+
+#include <bit>
+#include <cstring>
+
+#include "runtime/base/invariant.h"
+
+namespace larder::kv {
+namespace {
+
+static_assert(std::endian::native == std::endian::little, "keys hash tokens in memory order");
+
+enum class Tag : std::uint8_t { kRoot = 'R', kBlock = 'B', kNeutralRoot = 'N', kNeutralBlock = 'n', kIdentity = 'I' };
+
+class Hash {
+ public:
+  // The keyed start state is made once and copied, which saves one compression per key.
+  explicit Hash(const ScopeSecret* secret) {
+    const int started = crypto_generichash_init(&state_, secret == nullptr ? nullptr : secret->data(),
+                                                secret == nullptr ? 0 : secret->size(), sizeof(BlockKey));
+    INVARIANT(started == 0);
+  }
+  Hash(const Hash&) = default;
+  ~Hash() { sodium_memzero(&state_, sizeof state_); }
+
+  void add(const void* data, std::size_t bytes) {
+    crypto_generichash_update(&state_, static_cast<const unsigned char*>(data), bytes);
+  }
+  void add_tag(Tag tag) { add(&tag, sizeof tag); }
+  void add_u32(std::uint32_t number) { add(&number, sizeof number); }
+  void add_prefixed(const void* data, std::size_t bytes) {
+    add_u32(static_cast<std::uint32_t>(bytes));
+    add(data, bytes);
+  }
+  BlockKey finish() {
+    BlockKey key;
+    crypto_generichash_final(&state_, key.data(), key.size());
+    return key;
+  }
+
+ private:
+  crypto_generichash_state state_;
+};
+
+BlockKey link(const Hash& start, Tag tag, const BlockKey& parent, std::span<const Token> tokens) {
+  std::uint8_t message[1 + sizeof(BlockKey) + 4 + kernels::kBlockTokens * sizeof(Token)];
+  INVARIANT(!tokens.empty() && tokens.size() <= kernels::kBlockTokens);
+  const auto count = static_cast<std::uint32_t>(tokens.size());
+  message[0] = static_cast<std::uint8_t>(tag);
+  std::memcpy(message + 1, parent.data(), parent.size());
+  std::memcpy(message + 1 + parent.size(), &count, sizeof count);
+  std::memcpy(message + 1 + parent.size() + sizeof count, tokens.data(), tokens.size_bytes());
+  Hash hash(start);
+  hash.add(message, 1 + parent.size() + sizeof count + tokens.size_bytes());
+  return hash.finish();
+}
+
+BlockKey root_key(const Hash& start, Tag tag, const ScopeId& scope, const Digest256* identity, std::string_view salt) {
+  Hash hash(start);
+  hash.add_tag(tag);
+  hash.add_u32(1);
+  hash.add_prefixed(scope.data(), scope.size());
+  if (identity != nullptr) hash.add_prefixed(identity->data(), identity->size());
+  hash.add_prefixed(salt.data(), salt.size());
+  return hash.finish();
+}
+
+}  // namespace
+
+Digest256 identity_digest(const Identity& identity) {
+  Hash hash(nullptr);
+  hash.add_tag(Tag::kIdentity);
+  hash.add_u32(1);
+  hash.add_prefixed(identity.weights.data(), identity.weights.size());
+  hash.add_prefixed(identity.rope.data(), identity.rope.size());
+  hash.add_u32(static_cast<std::uint32_t>(identity.kv_type));
+  hash.add_u32(identity.layout_version);
+  hash.add_prefixed(identity.adapter.data(), identity.adapter.size());
+  hash.add_prefixed(identity.arithmetic_id.data(), identity.arithmetic_id.size());
+  return hash.finish();
+}
+
+const char* differing_part(const Identity& a, const Identity& b) {
+  if (a.weights != b.weights) return "weights";
+  if (a.rope != b.rope) return "rope";
+  if (a.kv_type != b.kv_type) return "kv_type";
+  if (a.layout_version != b.layout_version) return "layout";
+  if (a.adapter != b.adapter) return "adapter";
+  if (a.arithmetic_id != b.arithmetic_id) return "arithmetic";
+  return "";
+}
+
+PromptKeys chain_keys(tenant::Scope scope, std::shared_ptr<const Identity> identity, std::string_view salt,
+                      std::span<const Token> tokens) {
+  INVARIANT(scope != nullptr && identity != nullptr);
+  PromptKeys keys;
+  const Hash start(&scope->secret());
+  const Digest256 digest = identity_digest(*identity);
+  keys.salt = salt;
+  keys.root = root_key(start, Tag::kRoot, scope->id(), &digest, salt);
+  keys.neutral_root = root_key(start, Tag::kNeutralRoot, scope->id(), nullptr, salt);
+  const std::size_t blocks = tokens.size() / kernels::kBlockTokens;
+  keys.blocks.reserve(blocks);
+  keys.neutral.reserve(blocks);
+  BlockKey parent = keys.root;
+  BlockKey neutral = keys.neutral_root;
+  for (std::size_t block = 0; block < blocks; ++block) {
+    const std::span<const Token> part = tokens.subspan(block * kernels::kBlockTokens, kernels::kBlockTokens);
+    parent = link(start, Tag::kBlock, parent, part);
+    neutral = link(start, Tag::kNeutralBlock, neutral, part);
+    keys.blocks.push_back(parent);
+    keys.neutral.push_back(neutral);
+  }
+  keys.scope = std::move(scope);
+  keys.identity = std::move(identity);
+  return keys;
+}
+
+BlockKey next_key(const ScopeSecret& secret, const BlockKey& parent, std::span<const Token> tokens) {
+  return link(Hash(&secret), Tag::kBlock, parent, tokens);
+}
+
+BlockKey next_neutral_key(const ScopeSecret& secret, const BlockKey& parent, std::span<const Token> tokens) {
+  return link(Hash(&secret), Tag::kNeutralBlock, parent, tokens);
+}
+
+}  // namespace larder::kv

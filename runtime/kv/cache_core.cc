@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/kv/cache_core.h"
+
+#include <algorithm>
+
+#include "runtime/base/invariant.h"
+
+namespace larder::kv {
+
+CacheCore::CacheCore(CacheOptions given, std::unique_ptr<storage::EvictionPolicy> policy)
+    : options(std::move(given)),
+      pool(options.block_count),
+      leaves(std::move(policy)),
+      node_of_block(options.block_count, kNoNode) {
+  INVARIANT(options.clock != nullptr && options.history != nullptr && options.block_count > 0);
+  if (options.pin_budget_blocks == 0) options.pin_budget_blocks = options.block_count / 4;
+}
+
+storage::LeafFacts CacheCore::facts_of(NodeIndex index) const {
+  const Node& node = tree.at(index);
+  const auto quota = quotas.find(node.owner);
+  const auto use = owned.find(node.owner);
+  const bool over = quota != quotas.end() && use != owned.end() && use->second > quota->second;
+  return {node.last_use, node.last_hit, node.created, node.owner, node.first_position, node.hits, over};
+}
+
+void CacheCore::refresh(NodeIndex index) {
+  Node& node = tree.at(index);
+  if (node.is_root()) return;
+  const bool may_go = node.sealed && node.children.empty() && node.pins == 0 && pool.holders(node.block) == 0;
+  if (node.listed && (!may_go || node.listed->last_use != node.last_use)) {
+    leaves.erase(index, *node.listed);
+    node.listed.reset();
+  }
+  if (may_go && !node.listed) node.listed = leaves.insert(index, facts_of(index));
+}
+
+void CacheCore::hold(BlockId block) {
+  const NodeIndex node = node_of(block);
+  if (node != kNoNode && pool.holders(block) == 0 && tree.at(node).pins == 0) --evictable;
+  pool.hold(block);
+  if (node != kNoNode) refresh(node);
+}
+
+void CacheCore::release(BlockId block) {
+  const NodeIndex node = node_of(block);
+  pool.release(block);
+  if (node == kNoNode) return;
+  if (pool.holders(block) == 0 && tree.at(node).pins == 0) ++evictable;
+  refresh(node);
+}
+
+void CacheCore::pin_path(NodeIndex index, bool add) {
+  for (NodeIndex at = index; !tree.at(at).is_root(); at = tree.at(at).parent) {
+    Node& node = tree.at(at);
+    const bool was = node.pins > 0;
+    node.pins += add ? 1u : ~0u;
+    const bool is = node.pins > 0;
+    if (was == is) continue;
+    pinned += is ? 1u : ~0u;
+    if (pool.holders(node.block) == 0) evictable += is ? ~0u : 1u;
+    refresh(at);
+  }
+  ++version;
+}
+
+void CacheCore::touch(NodeIndex index, bool hit) {
+  Node& node = tree.at(index);
+  node.last_use = stamp;
+  if (hit) {
+    ++node.hits;
+    node.last_hit = options.clock->wall();
+  }
+  refresh(index);
+}
+
+namespace {
+
+std::string label_at(const PreparedPrompt& prompt, std::uint32_t token) {
+  constexpr std::size_t kMaxLabel = 64;
+  if (token >= prompt.tokens.size()) return "answer";
+  for (const Section& section : prompt.sections) {
+    if (token < section.token_end) return section.label.substr(0, kMaxLabel);
+  }
+  return {};
+}
+
+}  // namespace
+
+NodeIndex CacheCore::add_node(NodeIndex parent, std::span<const Token> tokens, BlockId block, const ClaimState& claim) {
+  const NodeIndex index = tree.add(parent, tokens, block);
+  Node& node = tree.at(index);
+  node.owner = claim.tenant;
+  node.made_by = claim.request;
+  node.label = label_at(*claim.prompt, node.first_position);
+  node.created = options.clock->wall();
+  node.last_use = stamp;
+  node_of_block[block.value] = index;
+  pool.publish(block);
+  ++owned[node.owner];
+  refresh(parent);
+  ++version;
+  return index;
+}
+
+void CacheCore::remove_node(NodeIndex index) {
+  Node& node = tree.at(index);
+  INVARIANT(node.children.empty() && node.pins == 0);
+  if (node.listed) {
+    leaves.erase(index, *node.listed);
+    node.listed.reset();
+  }
+  const BlockId block = node.block;
+  const NodeIndex parent = node.parent;
+  const auto use = owned.find(node.owner);
+  INVARIANT(use != owned.end() && use->second > 0);
+  if (--use->second == 0) owned.erase(use);
+  if (pool.holders(block) == 0) --evictable;
+  node_of_block[block.value] = kNoNode;
+  tree.remove(index);
+  pool.unpublish(block);
+  if (tree.at(parent).is_root()) {
+    tree.drop_root_if_unused(parent);
+  } else {
+    refresh(parent);
+  }
+  ++version;
+}
+
+void CacheCore::leave_ghost(NodeIndex index, const Eviction& cause) {
+  const Node& node = tree.at(index);
+  if (!node.sealed) return;
+  Ghost ghost;
+  ghost.scope = tree.scope_of(node.root);
+  ghost.parent = tree.at(node.parent).key;
+  ghost.first_position = node.first_position;
+  ghost.tokens = node.valid;
+  if (node.valid < kernels::kBlockTokens) ghost.tail.assign(node.tokens.begin(), node.tokens.begin() + node.valid);
+  ghost.eviction = cause;
+  ghost.eviction.last_hit = node.last_hit;
+  options.history->add_ghost(node.key, std::move(ghost));
+}
+
+void CacheCore::make_room(std::uint32_t blocks, const ClaimState& claim) {
+  while (pool.counts().free < blocks) {
+    INVARIANT(!leaves.empty());
+    const WallTime now = options.clock->wall();
+    const NodeIndex victim = leaves.choose(now, [this](NodeIndex leaf) { return facts_of(leaf); });
+    Eviction cause;
+    cause.at = now;
+    cause.by_request = claim.request;
+    cause.by_tenant = claim.tenant;
+    cause.policy = leaves.policy_name();
+    leave_ghost(victim, cause);
+    remove_node(victim);
+    ++evicted_blocks;
+  }
+}
+
+void CacheCore::make_private(ClaimState& claim) {
+  claim.publish = false;
+  if (claim.root == kNoNode) return;
+  tree.leave_root(claim.root);
+  claim.root = kNoNode;
+}
+
+// Removes nodes given parents first. Claims that pass through one of them go on privately.
+void CacheCore::detach(const std::vector<NodeIndex>& top_first, bool ghosts, Removed& removed) {
+  Eviction cause;
+  cause.at = options.clock->wall();
+  cause.policy = "deleted";
+  for (auto index = top_first.rbegin(); index != top_first.rend(); ++index) {
+    const Node& node = tree.at(*index);
+    ++removed.nodes;
+    removed.tokens += node.valid;
+    ++(pool.holders(node.block) > 0 ? removed.blocks_condemned : removed.blocks_freed);
+    if (ghosts) leave_ghost(*index, cause);
+    remove_node(*index);
+  }
+}
+
+// What the verdict rests on, beside the reuse itself.
+MatchFacts CacheCore::facts_for(const ClaimState& claim, const Walk& walk) const {
+  MatchFacts facts;
+  facts.prompt = claim.prompt.get();
+  facts.seen = walk.seen;
+  facts.tier = options.tier;
+  constexpr std::size_t kContinuation = 64;
+  if (walk.nearest != kNoNode && tree.at(walk.nearest).valid > walk.nearest_common) {
+    const Node& near = tree.at(walk.nearest);
+    Sibling sibling{{near.tokens.begin() + walk.nearest_common, near.tokens.begin() + near.valid}, near.made_by, near.owner};
+    NodeIndex below = walk.nearest;
+    while (sibling.tokens.size() < kContinuation && !tree.at(below).children.empty()) {
+      below = tree.at(below).children.front();
+      const std::span<const Token> more = tree.at(below).span();
+      sibling.tokens.insert(sibling.tokens.end(), more.begin(), more.end());
+    }
+    sibling.tokens.resize(std::min(sibling.tokens.size(), kContinuation));
+    facts.sibling = std::move(sibling);
+  }
+  const PromptKeys& keys = *claim.keys;
+  const ReuseHistory& history = *options.history;
+  const std::size_t first = walk.seen / kernels::kBlockTokens;
+  std::size_t block = first;
+  const Ghost* lost = nullptr;
+  for (; block < keys.blocks.size(); ++block) {
+    const Ghost* ghost = history.find_ghost(keys.blocks[block]);
+    if (ghost == nullptr) break;
+    if (lost == nullptr) lost = ghost;
+  }
+  const auto end = static_cast<std::uint32_t>(block * kernels::kBlockTokens);
+  const std::span<const Token> rest = std::span<const Token>(claim.prompt->tokens).subspan(end);
+  const auto [tail, tail_tokens] = history.find_tail_ghost(block == 0 ? keys.root : keys.blocks[block - 1], rest);
+  if (lost == nullptr) lost = tail;
+  if (lost != nullptr) {
+    facts.ghost_end = end + tail_tokens;
+    facts.eviction = lost->eviction;
+  }
+  for (std::size_t at = first; at < keys.neutral.size(); ++at) {
+    const Identity* identity = history.find_mark(keys.neutral[at]);
+    if (identity == nullptr || *identity == *keys.identity) break;
+    facts.other_end = static_cast<std::uint32_t>((at + 1) * kernels::kBlockTokens);
+    if (facts.other_part.empty()) facts.other_part = differing_part(*identity, *keys.identity);
+  }
+  return facts;
+}
+
+std::string CacheCore::audit() const {
+  if (pool.counts() != pool.recount()) return "pool counts differ from a recount";
+  if (std::string fault = tree.audit(); !fault.empty()) return fault;
+  std::uint32_t free_to_go = 0;
+  std::uint32_t listed = 0;
+  std::uint32_t with_pins = 0;
+  std::unordered_map<TenantId, std::uint32_t> owners;
+  for (const NodeIndex root : tree.roots()) {
+    for (const NodeIndex index : tree.subtree(root)) {
+      const Node& node = tree.at(index);
+      if (node.is_root()) continue;
+      const bool idle = pool.holders(node.block) == 0 && node.pins == 0;
+      const bool may_go = idle && node.sealed && node.children.empty();
+      if (idle) ++free_to_go;
+      if (node.pins > 0) ++with_pins;
+      if (node.listed) ++listed;
+      ++owners[node.owner];
+      if (node_of(node.block) != index || !pool.published(node.block)) return "a node's block is not published";
+      if (pool.valid_tokens(node.block) != node.valid) return "a node's tokens are not its block's valid tokens";
+      if (node.sealed == pool.writer(node.block).has_value()) return "sealed and writer disagree";
+      if (may_go != node.listed.has_value()) return "a leaf that may go is not listed, or another is";
+      if (idle && !node.sealed) return "a growing node has no holder";
+      const Node& parent = tree.at(node.parent);
+      if (!idle && !parent.is_root() && pool.holders(parent.block) == 0 && parent.pins == 0) {
+        return "a node is kept and its parent is not";
+      }
+    }
+  }
+  if (free_to_go != evictable || listed != leaves.size() || with_pins != pinned) return "evictable, listed or pinned is wrong";
+  if (owners != owned) return "blocks by owner are wrong";
+  std::vector<std::uint32_t> holds(options.block_count, 0);
+  for (const ClaimState& claim : claims) {
+    for (const BlockId block : claim.table) ++holds[block.value];
+    if (claim.copy_from != kNoBlock) ++holds[claim.copy_from.value];
+  }
+  for (std::uint32_t i = 0; i < options.block_count; ++i) {
+    if (pool.holders(BlockId{i}) != holds[i]) return "holders of a block are not the claims that name it";
+    if (pool.published(BlockId{i}) != (node_of_block[i] != kNoNode)) return "a published block has no node";
+  }
+  return {};
+}
+
+}  // namespace larder::kv

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+// LeafOrder: the leaves that pressure may take, in the lists the policy asked for, oldest use first. Knows no tree.
+// Bounds:   one entry per evictable leaf. Cost: O(log leaves) per change, O(queues) more per choice.
+// Threads:  the engine thread only.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <utility>
+
+#include "runtime/base/clock.h"
+#include "storage/placement.h"
+
+namespace larder::kv {
+
+class LeafOrder {
+ public:
+  struct Place {
+    std::uint64_t queue = 0;
+    std::uint64_t last_use = 0;
+  };
+
+  explicit LeafOrder(std::unique_ptr<storage::EvictionPolicy> policy) : policy_(std::move(policy)) {}
+
+  // Requires: the leaf is not in it.
+  Place insert(std::uint32_t leaf, const storage::LeafFacts& facts);
+  void erase(std::uint32_t leaf, const Place& place);
+
+  // The leaf to give way. `facts_of(leaf)` answers LeafFacts as they are now.    Requires: not empty.
+  template <typename FactsOf>
+  std::uint32_t choose(WallTime now, FactsOf facts_of) const {
+    std::uint32_t best = queues_.begin()->second.begin()->second;
+    double best_score = 0;
+    bool first = true;
+    for (const auto& [queue, leaves] : queues_) {
+      const std::uint32_t head = leaves.begin()->second;
+      const double score = policy_->score(facts_of(head), now);
+      if (first || score < best_score) {
+        best = head;
+        best_score = score;
+        first = false;
+      }
+    }
+    return best;
+  }
+
+  bool empty() const { return queues_.empty(); }
+  std::size_t size() const { return size_; }
+  std::string policy_name() const { return policy_->name(); }
+
+ private:
+  using Leaves = std::set<std::pair<std::uint64_t, std::uint32_t>>;  // last use, leaf
+
+  std::unique_ptr<storage::EvictionPolicy> policy_;
+  std::map<std::uint64_t, Leaves> queues_;  // none is empty
+  std::size_t size_ = 0;
+};
+
+}  // namespace larder::kv

@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/kv/prefix_cache.h"
+
+#include <algorithm>
+
+#include "runtime/base/invariant.h"
+#include "runtime/kv/cache_core.h"
+
+namespace larder::kv {
+namespace {
+
+using kernels::kBlockTokens;
+
+// Where two prompts of one root part. Equal chained keys prove equal beginnings, so only one block is compared.
+std::uint32_t common_tokens(const PreparedPrompt& a, const PromptKeys& a_keys, const PreparedPrompt& b,
+                            const PromptKeys& b_keys) {
+  std::size_t low = 0;
+  std::size_t high = std::min(a_keys.blocks.size(), b_keys.blocks.size());
+  while (low < high) {
+    const std::size_t middle = (low + high + 1) / 2;
+    if (a_keys.blocks[middle - 1] == b_keys.blocks[middle - 1]) {
+      low = middle;
+    } else {
+      high = middle - 1;
+    }
+  }
+  std::size_t at = low * kBlockTokens;
+  while (at < a.tokens.size() && at < b.tokens.size() && a.tokens[at] == b.tokens[at]) ++at;
+  return static_cast<std::uint32_t>(at);
+}
+
+std::uint32_t most_reusable(const PreparedPrompt& prompt) {
+  return prompt.tokens.empty() ? 0 : static_cast<std::uint32_t>(prompt.tokens.size() - 1);
+}
+
+ClaimState& free_claim(CacheCore& core, std::uint32_t& slot) {
+  const auto found = std::find_if(core.claims.begin(), core.claims.end(), [](const auto& claim) { return !claim.used; });
+  slot = static_cast<std::uint32_t>(found - core.claims.begin());
+  if (found == core.claims.end()) core.claims.emplace_back();
+  ++core.open_claims;
+  return core.claims[slot];
+}
+
+// Takes the references of a match: whole blocks shared, the partly matching one as the source of a copy.
+void take(CacheCore& core, ClaimState& claim, const Walk& walk, std::uint32_t reuse, bool count_hit) {
+  const std::uint32_t shared = reuse / kBlockTokens;
+  const std::uint32_t partial = reuse % kBlockTokens;
+  claim.reused = reuse;
+  claim.committed = reuse;
+  claim.planned = reuse;
+  ++core.stamp;
+  for (std::uint32_t i = 0; i < shared; ++i) {
+    const NodeIndex node = walk.whole[i];
+    core.hold(core.tree.at(node).block);
+    claim.table.push_back(core.tree.at(node).block);
+    core.touch(node, count_hit);
+  }
+  if (partial > 0) {
+    const NodeIndex source = shared < walk.whole.size() ? walk.whole[shared] : walk.nearest;
+    claim.copy_from = core.tree.at(source).block;
+    claim.copy_tokens = partial;
+    core.hold(claim.copy_from);
+    core.touch(source, count_hit);
+  }
+}
+
+}  // namespace
+
+PrefixCache::PrefixCache(CacheOptions options, std::unique_ptr<storage::EvictionPolicy> policy)
+    : core_(std::make_unique<CacheCore>(std::move(options), std::move(policy))) {}
+
+PrefixCache::~PrefixCache() { INVARIANT(core_->open_claims == 0); }
+
+Claim PrefixCache::open(OpenRequest request) {
+  CacheCore& core = *core_;
+  INVARIANT(request.prompt != nullptr && request.keys != nullptr && !request.prompt->tokens.empty());
+  std::uint32_t slot = 0;
+  ClaimState& claim = free_claim(core, slot);
+  claim.used = true;
+  claim.seq = request.seq;
+  claim.request = request.request;
+  claim.tenant = request.tenant;
+  claim.prompt = std::move(request.prompt);
+  claim.keys = std::move(request.keys);
+  claim.tokens = claim.prompt->tokens;
+  const bool erased = core.erased.contains(claim.keys->scope->id());
+  const bool read = request.read && !erased;
+  claim.publish = request.keep && !erased;
+  const NodeIndex known = core.tree.find_root(claim.keys->root);
+  Walk walk;
+  if (read) walk = core.tree.walk(known, claim.prompt->tokens);
+  const std::uint32_t reuse = std::min({walk.seen, most_reusable(*claim.prompt), request.max_reuse});
+  claim.table.reserve(claim.keys->blocks.size() + 1);
+  MatchFacts facts = core.facts_for(claim, walk);
+  facts.read = read;
+  facts.max_reuse = request.max_reuse;
+  facts.reused = reuse;
+  facts.copied = reuse % kBlockTokens;
+  claim.verdict = explain(facts);
+  take(core, claim, walk, reuse, request.count_hit);
+  if (claim.publish) claim.root = core.tree.use_root(claim.keys->root, claim.keys->scope->id());
+  ++core.version;
+  return Claim(&core, slot);
+}
+
+Outlook PrefixCache::outlook(const PreparedPrompt& prompt, const PromptKeys& keys) const {
+  const CacheCore& core = *core_;
+  Outlook outlook;
+  const std::uint32_t most = most_reusable(prompt);
+  outlook.cached_tokens = std::min(core.tree.walk(core.tree.find_root(keys.root), prompt.tokens).seen, most);
+  outlook.coming_tokens = outlook.cached_tokens;
+  std::uint32_t leader_done = 0;
+  for (const ClaimState& claim : core.claims) {
+    const bool prefills = claim.used && claim.publish && claim.committed < claim.prompt->tokens.size();
+    if (!prefills || claim.keys->root != keys.root) continue;
+    const std::uint32_t coming = std::min(common_tokens(prompt, keys, *claim.prompt, *claim.keys), most);
+    if (coming <= outlook.cached_tokens || coming < outlook.coming_tokens) continue;
+    if (coming == outlook.coming_tokens && outlook.leader.value != 0 && claim.committed <= leader_done) continue;
+    outlook.coming_tokens = coming;
+    outlook.leader = claim.seq;
+    leader_done = claim.committed;
+  }
+  return outlook;
+}
+
+std::uint32_t PrefixCache::available_blocks() const { return core_->available(); }
+
+Result<Removed> PrefixCache::remove(NodeId id, bool when_idle, bool dry_run) {
+  CacheCore& core = *core_;
+  const NodeIndex named = core.tree.find(id);
+  if (named == kNoNode) {
+    return Error{ErrorCode::kNotFound, "no cached run " + std::to_string(id.value) + "; it may have been evicted", {}};
+  }
+  const NodeIndex top = core.run_start(named);
+  const Node& node = core.tree.at(top);
+  if (node.pins > 0) {
+    return Error{ErrorCode::kConflict, "run " + std::to_string(id.value) + " is pinned; unpin it first", {}};
+  }
+  if (core.pool.holders(node.block) > 0 && !when_idle) {
+    return Error{ErrorCode::kConflict,
+                 "run " + std::to_string(id.value) + " is in use by a running request; delete it when idle, or wait", {}};
+  }
+  const std::vector<NodeIndex> nodes = core.tree.subtree(top);
+  Removed removed;
+  if (dry_run) {
+    for (const NodeIndex index : nodes) {
+      ++removed.nodes;
+      removed.tokens += core.tree.at(index).valid;
+      ++(core.pool.holders(core.tree.at(index).block) > 0 ? removed.blocks_condemned : removed.blocks_freed);
+    }
+    return removed;
+  }
+  const std::size_t depth = node.first_position / kBlockTokens;
+  const BlockId block = node.block;
+  for (ClaimState& claim : core.claims) {
+    if (claim.used && claim.publish && depth < claim.table.size() && claim.table[depth] == block) core.make_private(claim);
+  }
+  core.detach(nodes, true, removed);
+  return removed;
+}
+
+Removed PrefixCache::erase_scope(const ScopeId& scope) {
+  CacheCore& core = *core_;
+  Removed removed;
+  core.erased.insert(scope);
+  for (const NodeIndex root : core.tree.roots_of(scope)) {
+    std::vector<NodeIndex> nodes = core.tree.subtree(root);
+    nodes.erase(nodes.begin());
+    for (std::size_t i = core.pins.size(); i > 0; --i) {
+      if (core.tree.at(core.tree.find(core.pins[i - 1].node)).root == root) (void)unpin(core.pins[i - 1].id);
+    }
+    // The root goes with its last claim and node; a claim that still runs would bring it back.
+    core.detach(nodes, false, removed);
+  }
+  for (ClaimState& claim : core.claims) {
+    if (claim.used && claim.keys->scope->id() == scope) core.make_private(claim);
+  }
+  core.options.history->forget_scope(scope);
+  return removed;
+}
+
+void PrefixCache::retire(const char* policy_word) {
+  CacheCore& core = *core_;
+  INVARIANT(core.open_claims == 0);
+  while (!core.pins.empty()) (void)unpin(core.pins.back().id);
+  Eviction cause;
+  cause.at = core.options.clock->wall();
+  cause.policy = policy_word;
+  for (const NodeIndex root : core.tree.roots()) {
+    const std::vector<NodeIndex> nodes = core.tree.subtree(root);
+    for (std::size_t i = nodes.size(); i > 1; --i) {
+      core.leave_ghost(nodes[i - 1], cause);
+      core.remove_node(nodes[i - 1]);
+    }
+  }
+}
+
+void PrefixCache::set_quota(TenantId tenant, std::uint32_t blocks) {
+  if (blocks == 0) {
+    core_->quotas.erase(tenant);
+  } else {
+    core_->quotas[tenant] = blocks;
+  }
+}
+
+const BlockPool& PrefixCache::pool() const { return core_->pool; }
+std::uint64_t PrefixCache::tree_version() const { return core_->version; }
+void PrefixCache::set_checksum(BlockId block, std::uint64_t checksum) { core_->pool.set_checksum(block, checksum); }
+std::string PrefixCache::audit() const { return core_->audit(); }
+
+}  // namespace larder::kv

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+// PrefixTree: nodes over blocks, one tree per root (scope, identity, salt). A node holds the tokens of one block; only a
+// full node has children; siblings lie ordered by tokens, so the longest common start is a neighbour of any place.
+// What it is not: it knows no pool, claims, pins' rules or eviction; it keeps their per-node numbers for them.
+// Bounds:   one node per published block, one per root in use.
+// Threads:  the engine thread only.    Units: tokens.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "kernels/layout/kv_layout.h"
+#include "runtime/base/clock.h"
+#include "runtime/base/ids.h"
+#include "runtime/kv/leaf_order.h"
+
+namespace larder::kv {
+
+using NodeIndex = std::uint32_t;
+inline constexpr NodeIndex kNoNode = 0xffffffffu;
+
+struct Node {
+  std::array<Token, kernels::kBlockTokens> tokens{};
+  std::uint32_t valid = 0;  // tokens used of them; 0 for a root
+  BlockKey key{};           // of a sealed node, and of a root
+  NodeIndex parent = kNoNode;
+  NodeIndex root = kNoNode;
+  std::vector<NodeIndex> children;
+  BlockId block = kNoBlock;  // kNoBlock for a root
+  std::uint32_t first_position = 0;
+  NodeId id{};
+  TenantId owner{};
+  RequestId made_by{};
+  std::string label;
+  bool sealed = false;
+  std::uint32_t pins = 0;
+  std::uint32_t users = 0;  // of a root: open claims
+  std::uint64_t hits = 0;
+  std::uint64_t last_use = 0;
+  WallTime created = 0;
+  WallTime last_hit = 0;
+  std::optional<LeafOrder::Place> listed;
+
+  bool is_root() const { return block == kNoBlock; }
+  std::span<const Token> span() const { return {tokens.data(), valid}; }
+};
+
+// How far a prompt agrees with a tree.
+struct Walk {
+  std::vector<NodeIndex> whole;  // full nodes, from the root
+  NodeIndex last = kNoNode;      // the root or the last of whole
+  NodeIndex nearest = kNoNode;   // its child with the longest common start (perhaps none); the child that ends there first
+  std::uint32_t nearest_common = 0;
+  std::uint32_t seen = 0;        // tokens in all
+};
+
+class PrefixTree {
+ public:
+  NodeIndex find_root(const BlockKey& key) const;
+  NodeIndex use_root(const BlockKey& key, const ScopeId& scope);  // found or made; counts a user
+  void leave_root(NodeIndex root);                                // gone with its last user and child
+  void drop_root_if_unused(NodeIndex root);
+  std::vector<NodeIndex> roots() const;
+  std::vector<NodeIndex> roots_of(const ScopeId& scope) const;
+  const ScopeId& scope_of(NodeIndex root) const { return scopes_.at(root); }
+
+  Walk walk(NodeIndex root, std::span<const Token> tokens) const;
+  // A full child with exactly these tokens, other than `except`.
+  NodeIndex find_full_child(NodeIndex parent, std::span<const Token> tokens, NodeIndex except) const;
+  // The sibling just before, or just after, in token order; kNoNode at the end.
+  NodeIndex neighbour(NodeIndex node, int step) const;
+
+  NodeIndex add(NodeIndex parent, std::span<const Token> tokens, BlockId block);
+  // Replaces a growing node's tokens by more of them. Requires: not sealed.
+  void extend(NodeIndex node, std::span<const Token> tokens);
+  void remove(NodeIndex node);  // Requires: no children; not a root
+  std::vector<NodeIndex> subtree(NodeIndex top) const;  // parents before children, siblings in order
+
+  Node& at(NodeIndex node) { return nodes_[node]; }
+  const Node& at(NodeIndex node) const { return nodes_[node]; }
+  NodeIndex find(NodeId id) const;
+  std::uint32_t size() const { return size_; }  // nodes, without roots
+  std::string audit() const;
+
+ private:
+  NodeIndex make_slot();
+  void link(NodeIndex node);
+  void unlink(NodeIndex node);
+  std::size_t place_of(const Node& parent, std::span<const Token> tokens) const;
+
+  std::vector<Node> nodes_;
+  std::vector<NodeIndex> free_;
+  std::unordered_map<BlockKey, NodeIndex, DigestHash> roots_;
+  std::unordered_map<NodeIndex, ScopeId> scopes_;  // of roots
+  std::unordered_map<NodeId, NodeIndex> ids_;
+  std::uint64_t next_id_ = 0;
+  std::uint32_t size_ = 0;
+};
+
+}  // namespace larder::kv
