@@ -252,11 +252,11 @@ Status Interpreter::bind_parameters(const Stmt& macro, const Args& args, std::st
     return failure("the macro '" + std::string(name) + "' takes at most " + std::to_string(macro.parameters.size()) +
                    " arguments");
   }
-  for (const auto& [given, value] : args.named) {
+  for (const auto& given : args.named) {
     const auto known = std::find_if(macro.parameters.begin(), macro.parameters.end(),
-                                    [&given](const Parameter& one) { return one.name == given; });
+                                    [&given](const Parameter& one) { return one.name == given.first; });
     if (known == macro.parameters.end()) {
-      return failure("the macro '" + std::string(name) + "' has no parameter '" + given.substr(0, 64) + "'");
+      return failure("the macro '" + std::string(name) + "' has no parameter '" + given.first.substr(0, 64) + "'");
     }
   }
   for (std::size_t i = 0; i < macro.parameters.size(); ++i) {
