@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+// Truth: our logits and greedy tokens against llama2.c (stories260K) and transformers in float32 (SmolLM2).
+#include "tests/runtime/exec/golden.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+
+namespace larder::test {
+namespace {
+
+constexpr const char* kTiny = LARDER_TEST_DATA "/models-tiny/";
+
+struct Tier {
+  const char* isa;
+  kernels::IsaRequest request;
+};
+
+std::vector<Tier> tiers() {
+  std::vector<Tier> here;
+  for (const Tier& tier : {Tier{"portable", kernels::IsaRequest::kPortable}, Tier{"avx2", kernels::IsaRequest::kAvx2},
+                           Tier{"avx512", kernels::IsaRequest::kAvx512}}) {
+    if (kernels::select_kernels(tier.request) != nullptr) here.push_back(tier);
+  }
+  return here;
+}
+
+exec::ExecutorOptions options_of(const Tier& tier, kernels::KvType kv_type) {
+  exec::ExecutorOptions options;
+  options.block_count = 64;
+  options.kv_type = kv_type;
+  options.threads = 2;
+  options.max_rows = 256;
+  options.isa = tier.isa;
+  return options;
+}
+
+void expect_no_faults(const GoldenReport& report) {
+  for (const std::string& fault : report.faults) ADD_FAILURE() << fault;
+}
+
+class Stories : public ::testing::TestWithParam<Tier> {
+ protected:
+  const std::vector<GoldenPrompt> prompts_ =
+      read_stories_golden(std::string(kTiny) + "stories260K-greedy-reference.jsonl");
+
+  void expect_truth(const char* file, kernels::KvType kv_type, double bound) {
+    const auto model = load_or_die(std::string(kTiny) + file);
+    StepRunner runner(model, options_of(GetParam(), kv_type));
+    const GoldenReport report = compare_with_golden(runner, prompts_, {bound, 0, 1e9});
+    expect_no_faults(report);
+    RecordProperty("worst_relative_error", std::to_string(report.worst_relative_error));
+    for (const GoldenPrompt& prompt : prompts_) expect_greedy(model, kv_type, prompt);
+  }
+
+  void expect_greedy(const std::shared_ptr<const model::Model>& model, kernels::KvType kv_type,
+                     const GoldenPrompt& prompt) {
+    StepRunner runner(model, options_of(GetParam(), kv_type));
+    Lane lane = runner.open_lane(static_cast<std::uint32_t>(prompt.tokens.size() + prompt.greedy.size()));
+    std::vector<Token> told;
+    Token next = runner.feed(lane, prompt.tokens, 256).sampled.token;
+    while (told.size() + 1 < prompt.greedy.size()) {
+      told.push_back(next);
+      next = runner.feed(lane, std::vector<Token>{next}, 1).sampled.token;
+    }
+    told.push_back(next);
+    EXPECT_EQ(told, prompt.greedy) << prompt.name;
+  }
+};
+
+TEST_P(Stories, F32WeightsAndF32KvAreWithinOneThousandth) {
+  expect_truth("stories260K-f32.gguf", kernels::KvType::kF32, 1e-3);
+}
+
+TEST_P(Stories, F32WeightsAndF16KvTellTheSameStory) {
+  expect_truth("stories260K-f32.gguf", kernels::KvType::kF16, 2e-2);
+}
+
+TEST_P(Stories, F16WeightsTellTheSameStory) { expect_truth("stories260K-f16.gguf", kernels::KvType::kF16, 2e-2); }
+
+TEST_P(Stories, KeysRotatedOnePositionTooFarAreSeen) {
+  const auto model = load_or_die(std::string(kTiny) + "stories260K-f32.gguf");
+  const kernels::KernelSet faulty = with_keys_rotated_too_far(*kernels::select_kernels(GetParam().request),
+                                                              model->config().n_kv_heads, model->config().rope_base);
+  StepRunner runner(model, options_of(GetParam(), kernels::KvType::kF32), faulty);
+  EXPECT_FALSE(compare_with_golden(runner, prompts_, {2e-2, 0, 1e9}).faults.empty());
+}
+
+INSTANTIATE_TEST_SUITE_P(Tiers, Stories, ::testing::ValuesIn(tiers()),
+                         [](const auto& tier) { return std::string(tier.param.isa); });
+
+std::string smollm2_path() {
+  if (const char* stated = std::getenv("LARDER_SMOLLM2")) return stated;
+  const char* data = std::getenv("XDG_DATA_HOME");
+  const char* home = std::getenv("HOME");
+  const std::string base = data != nullptr && *data != '\0' ? data : std::string(home == nullptr ? "" : home) + "/.local/share";
+  return base + "/larder/models/SmolLM2-135M-Instruct.Q4_1.gguf";
+}
+
+class SmolLM2 : public ::testing::TestWithParam<Tier> {
+ protected:
+  void SetUp() override {
+    const std::string path = smollm2_path();
+    if (!std::filesystem::exists(path)) {
+      const char* required = std::getenv("LARDER_REQUIRE_MODEL");
+      const std::string absent = "the SmolLM2 golden test did not run: there is no " + path +
+                                 "; installer/run --no-open fetches it, or LARDER_SMOLLM2 names it";
+      if (required != nullptr && std::strcmp(required, "1") == 0) FAIL() << absent;
+      GTEST_SKIP() << absent;
+    }
+    model_ = load_or_die(path);
+    prompts_ = read_smollm2_golden(LARDER_TEST_DATA "/golden/smollm2.jsonl");
+  }
+
+  void print(const char* what, const GoldenReport& report) const {
+    std::printf("%s %s: relative error at most %.2e, log-probabilities within %.4f, top-1 compared %u times\n",
+                GetParam().isa, what, report.worst_relative_error, report.worst_logprob_error, report.compared_top1);
+  }
+
+  std::shared_ptr<const model::Model> model_;
+  std::vector<GoldenPrompt> prompts_;
+};
+
+TEST_P(SmolLM2, WithF32KvLogitsAreWithinOneThousandthOfTransformers) {
+  StepRunner runner(model_, options_of(GetParam(), kernels::KvType::kF32));
+  const GoldenReport report = compare_with_golden(runner, prompts_, {1e-3, 0.05f, 0.01});
+  print("f32 KV", report);
+  expect_no_faults(report);
+  EXPECT_GT(report.compared_top1, 300u);
+}
+
+TEST_P(SmolLM2, WithF16KvTheLikeliestTokenIsTheSame) {
+  StepRunner runner(model_, options_of(GetParam(), kernels::KvType::kF16));
+  const GoldenReport report = compare_with_golden(runner, prompts_, {2e-2, 0.05f, 0.05});
+  print("f16 KV", report);
+  expect_no_faults(report);
+}
+
+TEST_P(SmolLM2, KeysRotatedOnePositionTooFarAreSeen) {
+  const kernels::KernelSet faulty = with_keys_rotated_too_far(*kernels::select_kernels(GetParam().request),
+                                                              model_->config().n_kv_heads, model_->config().rope_base);
+  StepRunner runner(model_, options_of(GetParam(), kernels::KvType::kF32), faulty);
+  EXPECT_FALSE(compare_with_golden(runner, std::span(prompts_).first(1), {2e-2, 0.05f, 1e9}).faults.empty());
+}
+
+INSTANTIATE_TEST_SUITE_P(Tiers, SmolLM2, ::testing::ValuesIn(tiers()),
+                         [](const auto& tier) { return std::string(tier.param.isa); });
+
+}  // namespace
+}  // namespace larder::test

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/model/digest.h"
+
+#include <gtest/gtest.h>
+#include <stdlib.h>
+
+#include <filesystem>
+#include <fstream>
+#include <set>
+
+#include "runtime/gguf/file.h"
+#include "runtime/model/digest_cache.h"
+
+namespace larder::model {
+namespace {
+
+constexpr const char* kF32 = LARDER_TEST_DATA "/models-tiny/stories260K-f32.gguf";
+constexpr const char* kF16 = LARDER_TEST_DATA "/models-tiny/stories260K-f16.gguf";
+
+class Digests : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    std::string pattern = (std::filesystem::temp_directory_path() / "larder-digest-XXXXXX").string();
+    ASSERT_NE(mkdtemp(pattern.data()), nullptr);
+    folder_ = pattern;
+    options_.cache_path = (folder_ / "digests").string();
+  }
+  void TearDown() override { std::filesystem::remove_all(folder_); }
+
+  std::shared_ptr<const gguf::File> open(const std::string& path) {
+    auto file = gguf::File::open(path);
+    EXPECT_TRUE(file.ok());
+    return std::move(file).value();
+  }
+  std::string digest(const std::string& path) {
+    const auto digest = weights_digest(*open(path), options_);
+    return digest.ok() ? to_hex(digest.value()) : to_string(digest.error());
+  }
+
+  std::filesystem::path folder_;
+  DigestOptions options_;
+};
+
+TEST_F(Digests, OfAFileIsTheSameEachTimeAndOtherForOtherBytes) {
+  options_.cache_path.clear();
+  const std::string first = digest(kF32);
+  EXPECT_EQ(first.size(), 64u);
+  EXPECT_EQ(digest(kF32), first);
+  EXPECT_NE(digest(kF16), first);
+  // One bit, in the last byte of the last tensor.
+  const std::string copy = (folder_ / "copy.gguf").string();
+  std::filesystem::copy_file(kF32, copy);
+  EXPECT_EQ(digest(copy), first);
+  std::filesystem::permissions(copy, std::filesystem::perms::owner_all);
+  {
+    std::fstream file(copy, std::ios::in | std::ios::out | std::ios::binary);
+    file.seekg(-1, std::ios::end);
+    const char last = static_cast<char>(file.get() ^ 1);
+    file.seekp(-1, std::ios::end);
+    file.put(last);
+  }
+  EXPECT_NE(digest(copy), first);
+}
+
+TEST_F(Digests, AreRememberedUntilTheFileChanges) {
+  const std::string first = digest(kF32);
+  std::vector<double> progress;
+  options_.progress = [&](double done) { progress.push_back(done); };
+  EXPECT_EQ(digest(kF32), first);
+  EXPECT_TRUE(progress.empty()) << "hashed again in spite of the cache";
+  digest(kF16);
+  ASSERT_FALSE(progress.empty());
+  EXPECT_DOUBLE_EQ(progress.back(), 1.0);
+  gguf::FileStamp stamp = open(kF32)->stamp();
+  ASSERT_TRUE(find_cached_digest(options_.cache_path, stamp).has_value());
+  stamp.changed_ns += 1;
+  EXPECT_FALSE(find_cached_digest(options_.cache_path, stamp).has_value());
+}
+
+TEST_F(Digests, ADamagedCacheIsAMissAndIsMended) {
+  const std::string first = digest(kF32);
+  std::string text;
+  {
+    std::ifstream in(options_.cache_path);
+    text.assign(std::istreambuf_iterator<char>(in), {});
+  }
+  for (const std::size_t at : {std::size_t{3}, text.size() / 2, text.size() - 3}) {
+    std::string damaged = text;
+    damaged[at] = damaged[at] == '0' ? '1' : '0';
+    std::ofstream(options_.cache_path, std::ios::trunc) << damaged;
+    EXPECT_FALSE(find_cached_digest(options_.cache_path, open(kF32)->stamp()).has_value()) << "byte " << at;
+  }
+  EXPECT_EQ(digest(kF32), first);
+  EXPECT_TRUE(find_cached_digest(options_.cache_path, open(kF32)->stamp()).has_value());
+}
+
+TEST_F(Digests, TheCacheIsBoundedAndTheOldestGivesWay) {
+  gguf::FileStamp stamp;
+  Digest256 value{};
+  for (std::uint64_t i = 1; i <= kMaxDigestCacheEntries + 1; ++i) {
+    stamp.inode = i;
+    value[0] = static_cast<std::uint8_t>(i);
+    store_cached_digest(options_.cache_path, stamp, value);
+  }
+  EXPECT_EQ(find_cached_digest(options_.cache_path, stamp), value);
+  stamp.inode = 1;
+  EXPECT_FALSE(find_cached_digest(options_.cache_path, stamp).has_value());
+  stamp.inode = 2;
+  EXPECT_TRUE(find_cached_digest(options_.cache_path, stamp).has_value());
+}
+
+TEST_F(Digests, CancelStopsTheHashing) {
+  const std::atomic<bool> cancel{true};
+  options_.cancel = &cancel;
+  const auto digest = weights_digest(*open(kF32), options_);
+  ASSERT_FALSE(digest.ok());
+  EXPECT_EQ(digest.error().code, ErrorCode::kCancelled);
+  EXPECT_FALSE(std::filesystem::exists(options_.cache_path));
+}
+
+TEST(Identity, EachPartChangesTheDigestAndIsNamed) {
+  ModelConfig config;
+  const IdentityParts base = identity_parts(config, Digest256{}, kernels::KvType::kF16, "cpu/avx2/1");
+  std::set<std::string> seen = {to_hex(identity_digest(base))};
+  const auto differs = [&](auto change, const char* part) {
+    IdentityParts other = base;
+    change(other);
+    EXPECT_TRUE(seen.insert(to_hex(identity_digest(other))).second) << part;
+    EXPECT_EQ(first_difference(base, other), part);
+  };
+  differs([](IdentityParts& p) { p.weights[31] = 1; }, "weights");
+  differs([](IdentityParts& p) { p.rope_base = 10001; }, "rope");
+  differs([](IdentityParts& p) { p.rope_scale = 0.5f; }, "rope");
+  differs([](IdentityParts& p) { p.n_rot = 64; }, "rope");
+  differs([](IdentityParts& p) { p.rope_interleaved = false; }, "rope");
+  differs([](IdentityParts& p) { p.kv_type = kernels::KvType::kF32; }, "kv_type");
+  differs([](IdentityParts& p) { p.layout_version = 2; }, "kv_type");
+  differs([](IdentityParts& p) { p.arithmetic_id = "cpu/avx512/1"; }, "arithmetic");
+  EXPECT_EQ(first_difference(base, base), "");
+}
+
+}  // namespace
+}  // namespace larder::model
