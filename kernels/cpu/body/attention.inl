@@ -99,7 +99,7 @@ inline void weigh(const AttentionScratch& s, std::size_t vector, Range seen) {
   const std::uint32_t first = seen.begin & ~15u;
   Reg top[kParts];
   Reg sum[kParts];
-  for (int p = 0; p < kParts; ++p) {
+  for (std::size_t p = 0; p < kParts; ++p) {
     top[p] = set1(-__builtin_inff());
     sum[p] = zero();
   }
@@ -107,7 +107,7 @@ inline void weigh(const AttentionScratch& s, std::size_t vector, Range seen) {
     const int begin = seen.begin > k ? static_cast<int>(seen.begin - k) : 0;
     const int end = seen.end - k < 16 ? static_cast<int>(seen.end - k) : 16;
     const LaneMask mask = make_mask(begin, end);
-    for (int p = 0; p < kParts; ++p) {
+    for (std::size_t p = 0; p < kParts; ++p) {
       top[p] = max(select(p, mask, load(score + k + p * kRegLanes), set1(-__builtin_inff())), top[p]);
     }
   }
@@ -116,7 +116,7 @@ inline void weigh(const AttentionScratch& s, std::size_t vector, Range seen) {
     const int begin = seen.begin > k ? static_cast<int>(seen.begin - k) : 0;
     const int end = seen.end - k < 16 ? static_cast<int>(seen.end - k) : 16;
     const LaneMask mask = make_mask(begin, end);
-    for (int p = 0; p < kParts; ++p) {
+    for (std::size_t p = 0; p < kParts; ++p) {
       float* at = score + k + p * kRegLanes;
       const Reg weight = select(p, mask, exp(sub(load(at), set1(maximum))), zero());
       sum[p] = add(sum[p], weight);
@@ -166,10 +166,10 @@ inline void attend_span(const AttentionArgs& a, const AttentionScratch& s, std::
     const std::uint32_t from = seen.begin & ~15u;
     const std::uint32_t to = (seen.end + 15u) & ~15u;
     strip_of(count, {s.k + from * d_pad, d_pad, s.q + at * d_pad, d_pad, s.score + at * kScoreStride + from,
-                     kScoreStride, {0, a.layout.d_head}, false}, to - from);
+                     kScoreStride, {0, a.layout.d_head}, false, s.score, true, true}, to - from);
     for (std::uint32_t j = 0; j < count; ++j) weigh(s, at + j, seen);
     strip_of(count, {s.v, kScoreStride, s.score + at * kScoreStride, kScoreStride, s.part + at * d_pad, d_pad, seen,
-                     false}, a.layout.d_head);
+                     false, s.score, true, true}, a.layout.d_head);
     for (std::uint32_t j = 0; j < count; ++j) merge_span(s, at + j, d_pad);
   }
 }

@@ -3,51 +3,49 @@
 
 constexpr std::size_t kDecodeBlocks = 16;  // blocks whose scales are converted together
 
-void decode_q4_0(const std::byte* row, std::size_t cols, float* out) {
-  const BlockQ4_0* block = reinterpret_cast<const BlockQ4_0*>(row);
+// Calls expand(block, first, second, out) for every block of a row: first and second are the two halves the block begins
+// with, as floats. Where a format has only one, the second is its quants misread, and unused.
+template <typename Block, typename Expand>
+inline void for_each_block(const std::byte* row, std::size_t cols, float* out, Expand expand) {
   for (std::size_t left = cols / 32; left > 0;) {
     const std::size_t count = left < kDecodeBlocks ? left : kDecodeBlocks;
-    std::uint16_t half[kDecodeBlocks];
-    float scale[kDecodeBlocks];
-    for (std::size_t i = 0; i < count; ++i) half[i] = block[i].d;
-    halves_to_floats(half, count, scale);
-    for (std::size_t i = 0; i < count; ++i) expand_nibbles(block[i].qs, scale[i], -8.0f * scale[i], out + 32 * i);
-    block += count;
+    float scale[2 * kDecodeBlocks];
+    load_scales(row, sizeof(Block), count, scale);
+    const Block* block = reinterpret_cast<const Block*>(row);
+#pragma GCC unroll 2
+    for (std::size_t i = 0; i < count; ++i) expand(block[i], scale[2 * i], scale[2 * i + 1], out + 32 * i);
+    row += count * sizeof(Block);
     out += 32 * count;
     left -= count;
   }
+}
+
+void decode_q4_0(const std::byte* row, std::size_t cols, float* out) {
+  for_each_block<BlockQ4_0>(row, cols, out, [](const BlockQ4_0& block, float d, float, float* to) {
+    expand_nibbles(block.qs, d, -8.0f * d, to);
+  });
 }
 
 void decode_q4_1(const std::byte* row, std::size_t cols, float* out) {
-  const BlockQ4_1* block = reinterpret_cast<const BlockQ4_1*>(row);
-  for (std::size_t left = cols / 32; left > 0;) {
-    const std::size_t count = left < kDecodeBlocks ? left : kDecodeBlocks;
-    std::uint16_t half[2 * kDecodeBlocks];
-    float scale[2 * kDecodeBlocks];
-    for (std::size_t i = 0; i < count; ++i) __builtin_memcpy(half + 2 * i, &block[i], 4);
-    halves_to_floats(half, 2 * count, scale);
-    for (std::size_t i = 0; i < count; ++i) expand_nibbles(block[i].qs, scale[2 * i], scale[2 * i + 1], out + 32 * i);
-    block += count;
-    out += 32 * count;
-    left -= count;
-  }
+  for_each_block<BlockQ4_1>(row, cols, out, [](const BlockQ4_1& block, float d, float m, float* to) {
+    expand_nibbles(block.qs, d, m, to);
+  });
 }
 
 void decode_q8_0(const std::byte* row, std::size_t cols, float* out) {
-  const BlockQ8_0* block = reinterpret_cast<const BlockQ8_0*>(row);
-  for (std::size_t left = cols / 32; left > 0;) {
-    const std::size_t count = left < kDecodeBlocks ? left : kDecodeBlocks;
-    std::uint16_t half[kDecodeBlocks];
-    float scale[kDecodeBlocks];
-    for (std::size_t i = 0; i < count; ++i) half[i] = block[i].d;
-    halves_to_floats(half, count, scale);
-    for (std::size_t i = 0; i < count; ++i) {
-      expand_bytes(block[i].qs, scale[i], out + 32 * i);
-      expand_bytes(block[i].qs + 16, scale[i], out + 32 * i + 16);
-    }
-    block += count;
-    out += 32 * count;
-    left -= count;
+  for_each_block<BlockQ8_0>(row, cols, out, [](const BlockQ8_0& block, float d, float, float* to) {
+    expand_bytes(block.qs, d, to);
+    expand_bytes(block.qs + 16, d, to + 16);
+  });
+}
+
+// q = (low four bits of `low` | two bits of `high` above them) - 32, for 32 values.
+inline void join_six_bits(const std::uint8_t* low, int low_shift, const std::uint8_t* high, int high_shift,
+                          std::int8_t* q) {
+  for (int i = 0; i < 32; ++i) {
+    const int below = (low[i] >> low_shift) & 15;
+    const int above = (high[i] >> high_shift) & 3;
+    q[i] = static_cast<std::int8_t>((below | (above << 4)) - 32);
   }
 }
 
@@ -59,11 +57,10 @@ void decode_q6_k(const std::byte* row, std::size_t cols, float* out) {
       const std::uint8_t* low = block->ql + 64 * h;
       const std::uint8_t* high = block->qh + 32 * h;
       std::int8_t* q = quant + 128 * h;
-      for (int l = 0; l < 64; ++l) {
-        const int upper = high[l & 31] >> (l < 32 ? 0 : 2);
-        q[l] = static_cast<std::int8_t>(((low[l] & 15) | ((upper & 3) << 4)) - 32);
-        q[l + 64] = static_cast<std::int8_t>(((low[l] >> 4) | (((upper >> 4) & 3) << 4)) - 32);
-      }
+      join_six_bits(low, 0, high, 0, q);
+      join_six_bits(low + 32, 0, high, 2, q + 32);
+      join_six_bits(low, 4, high, 4, q + 64);
+      join_six_bits(low + 32, 4, high, 6, q + 96);
     }
     float d;
     halves_to_floats(&block->d, 1, &d);

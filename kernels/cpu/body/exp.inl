@@ -64,14 +64,14 @@ void rms_norm(const float* x, const float* weight, float* out, std::uint32_t n, 
   for (Reg& part : sum) part = zero();
   std::uint32_t i = 0;
   for (; i + 16 <= n; i += 16) {
-    for (int p = 0; p < kParts; ++p) {
+    for (std::size_t p = 0; p < kParts; ++p) {
       const Reg value = load(x + i + p * kRegLanes);
       sum[p] = fma(value, value, sum[p]);
     }
   }
   if (i < n) {
     const LaneMask rest = make_mask(0, static_cast<int>(n - i));
-    for (int p = 0; p < kParts; ++p) {
+    for (std::size_t p = 0; p < kParts; ++p) {
       const Reg value = load_masked(x + i + p * kRegLanes, p, rest);
       sum[p] = fma(value, value, sum[p]);
     }

@@ -4,7 +4,7 @@
 
 using Reg = __m256;
 
-constexpr int kRegLanes = 8;
+constexpr std::size_t kRegLanes = 8;
 constexpr std::uint32_t kTileM = 3;  // x rows of a register tile: 12 sums, 2 weights and one x fill 16 registers
 
 // Weight rows of a register tile of M x rows.
@@ -32,11 +32,11 @@ inline Reg load(const float* p) { return _mm256_loadu_ps(p); }
 inline void store(float* p, Reg r) { _mm256_storeu_ps(p, r); }
 
 // Lanes of part `part` of a chunk of 16 that the mask names; zero elsewhere, and nothing is read there.
-inline Reg load_masked(const float* p, int part, const LaneMask& mask) { return _mm256_maskload_ps(p, mask.part[part]); }
-inline void store_masked(float* p, int part, const LaneMask& mask, Reg r) {
+inline Reg load_masked(const float* p, std::size_t part, const LaneMask& mask) { return _mm256_maskload_ps(p, mask.part[part]); }
+inline void store_masked(float* p, std::size_t part, const LaneMask& mask, Reg r) {
   _mm256_maskstore_ps(p, mask.part[part], r);
 }
-inline Reg select(int part, const LaneMask& mask, Reg inside, Reg outside) {
+inline Reg select(std::size_t part, const LaneMask& mask, Reg inside, Reg outside) {
   return _mm256_blendv_ps(outside, inside, _mm256_castsi256_ps(mask.part[part]));
 }
 
@@ -117,6 +117,13 @@ inline void floats_to_halves(const float* in, std::size_t n, std::uint16_t* out)
 
 inline void expand_eight(__m128i quants, __m256 d, __m256 m, float* out) {
   _mm256_storeu_ps(out, _mm256_fmadd_ps(_mm256_cvtepi32_ps(_mm256_cvtepu8_epi32(quants)), d, m));
+}
+
+// The first two halves of `count` (1..16) blocks that lie `stride` bytes apart, as floats.
+inline void load_scales(const std::byte* blocks, std::size_t stride, std::size_t count, float* out) {
+  std::uint16_t half[32];
+  for (std::size_t i = 0; i < count; ++i) __builtin_memcpy(half + 2 * i, blocks + i * stride, 4);
+  halves_to_floats(half, 2 * count, out);
 }
 
 // out[i] = q[i] * d + m for the 32 nibbles of one block: low nibbles first.

@@ -4,7 +4,7 @@
 
 using Reg = __m512;
 
-constexpr int kRegLanes = 16;
+constexpr std::size_t kRegLanes = 16;
 constexpr std::uint32_t kTileM = 6;  // x rows of a register tile: 24 sums, 4 weights and one x leave room in 32 registers
 
 // Weight rows of a register tile of M x rows.
@@ -25,9 +25,9 @@ inline Reg load(const float* p) { return _mm512_loadu_ps(p); }
 inline void store(float* p, Reg r) { _mm512_storeu_ps(p, r); }
 
 // Lanes that the mask names; zero elsewhere, and nothing is read there.
-inline Reg load_masked(const float* p, int, LaneMask mask) { return _mm512_maskz_loadu_ps(mask.bits, p); }
-inline void store_masked(float* p, int, LaneMask mask, Reg r) { _mm512_mask_storeu_ps(p, mask.bits, r); }
-inline Reg select(int, LaneMask mask, Reg inside, Reg outside) {
+inline Reg load_masked(const float* p, std::size_t, LaneMask mask) { return _mm512_maskz_loadu_ps(mask.bits, p); }
+inline void store_masked(float* p, std::size_t, LaneMask mask, Reg r) { _mm512_mask_storeu_ps(p, mask.bits, r); }
+inline Reg select(std::size_t, LaneMask mask, Reg inside, Reg outside) {
   return _mm512_mask_blend_ps(mask.bits, outside, inside);
 }
 
@@ -96,6 +96,17 @@ inline void floats_to_halves(const float* in, std::size_t n, std::uint16_t* out)
     const __m256i half = _mm512_cvtps_ph(_mm512_maskz_loadu_ps(rest, in + i), _MM_FROUND_TO_NEAREST_INT);
     _mm256_mask_storeu_epi16(out + i, rest, half);
   }
+}
+
+// The first two halves of `count` (1..16) blocks that lie `stride` bytes apart, as floats. A gather, because inserting
+// words into a register takes the port that the permutes need.
+inline void load_scales(const std::byte* blocks, std::size_t stride, std::size_t count, float* out) {
+  const __m512i number = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+  const __m512i offset = _mm512_mullo_epi32(number, _mm512_set1_epi32(static_cast<int>(stride)));
+  const __mmask16 present = static_cast<__mmask16>((1u << count) - 1u);
+  const __m512i pairs = _mm512_mask_i32gather_epi32(_mm512_setzero_si512(), present, offset, blocks, 1);
+  _mm512_storeu_ps(out, _mm512_cvtph_ps(_mm512_castsi512_si256(pairs)));
+  _mm512_storeu_ps(out + 16, _mm512_cvtph_ps(_mm512_extracti64x4_epi64(pairs, 1)));
 }
 
 // out[i] = q[i] * d + m for the 32 nibbles of one block: low nibbles first. A nibble indexes a table of its 16 values; the

@@ -6,7 +6,7 @@
 typedef float Reg __attribute__((vector_size(16)));
 typedef std::int32_t RegInt __attribute__((vector_size(16)));
 
-constexpr int kRegLanes = 4;
+constexpr std::size_t kRegLanes = 4;
 constexpr std::uint32_t kTileM = 2;  // x rows of a register tile
 
 // Weight rows of a register tile of M x rows.
@@ -30,23 +30,23 @@ inline Reg load(const float* p) {
 inline void store(float* p, Reg r) { __builtin_memcpy(p, &r, sizeof r); }
 
 // Lanes of part `part` of a chunk of 16 that the mask names; zero elsewhere, and nothing is read there.
-inline Reg load_masked(const float* p, int part, LaneMask mask) {
+inline Reg load_masked(const float* p, std::size_t part, LaneMask mask) {
   Reg r = zero();
-  for (int i = 0; i < kRegLanes; ++i) {
-    const int lane = part * kRegLanes + i;
+  for (int i = 0; i < 4; ++i) {
+    const int lane = static_cast<int>(part) * 4 + i;
     if (lane >= mask.begin && lane < mask.end) r[i] = p[i];
   }
   return r;
 }
-inline void store_masked(float* p, int part, LaneMask mask, Reg r) {
-  for (int i = 0; i < kRegLanes; ++i) {
-    const int lane = part * kRegLanes + i;
+inline void store_masked(float* p, std::size_t part, LaneMask mask, Reg r) {
+  for (int i = 0; i < 4; ++i) {
+    const int lane = static_cast<int>(part) * 4 + i;
     if (lane >= mask.begin && lane < mask.end) p[i] = r[i];
   }
 }
-inline Reg select(int part, LaneMask mask, Reg inside, Reg outside) {
-  for (int i = 0; i < kRegLanes; ++i) {
-    const int lane = part * kRegLanes + i;
+inline Reg select(std::size_t part, LaneMask mask, Reg inside, Reg outside) {
+  for (int i = 0; i < 4; ++i) {
+    const int lane = static_cast<int>(part) * 4 + i;
     if (lane >= mask.begin && lane < mask.end) outside[i] = inside[i];
   }
   return outside;
@@ -93,6 +93,13 @@ inline void halves_to_floats(const std::uint16_t* in, std::size_t n, float* out)
 
 inline void floats_to_halves(const float* in, std::size_t n, std::uint16_t* out) {
   for (std::size_t i = 0; i < n; ++i) out[i] = f32_to_f16(in[i]);
+}
+
+// The first two halves of `count` (1..16) blocks that lie `stride` bytes apart, as floats.
+inline void load_scales(const std::byte* blocks, std::size_t stride, std::size_t count, float* out) {
+  std::uint16_t half[32];
+  for (std::size_t i = 0; i < count; ++i) __builtin_memcpy(half + 2 * i, blocks + i * stride, 4);
+  halves_to_floats(half, 2 * count, out);
 }
 
 // out[i] = q[i] * d + m for the 32 nibbles of one block: low nibbles first.

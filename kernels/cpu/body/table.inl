@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The order in which a tier's bodies are read, and its table. Included last in each isa_*.cc.
 
-constexpr int kParts = 16 / kRegLanes;
+constexpr std::size_t kParts = 16 / kRegLanes;
 
 #include "kernels/cpu/body/exp.inl"
 #include "kernels/cpu/body/decode.inl"

@@ -8,7 +8,8 @@ struct Range {
   std::uint32_t end;
 };
 
-// Row n of w at w + n * w_stride, likewise x and out; out[m][n].
+// Row n of w at w + n * w_stride, likewise x and out; out[m][n]. A long sum may be made in pieces, in order: all but the first
+// start from the lanes that the one before left in `state`.
 struct TileArgs {
   const float* w;
   std::size_t w_stride;
@@ -18,6 +19,9 @@ struct TileArgs {
   std::size_t out_stride;
   Range k;
   bool accumulate;
+  float* state;  // 16 floats per output
+  bool first;
+  bool last;
 };
 
 template <std::size_t N, std::size_t M>
@@ -25,12 +29,25 @@ struct Sums {
   Reg at[N][M][kParts];
 };
 
+// Calls body(register, where its lanes lie in the state).
+template <std::size_t N, std::size_t M, typename Body>
+[[gnu::always_inline]] inline void for_each_sum(Sums<N, M>& sums, Body body) {
+#pragma GCC unroll 8
+  for (std::size_t n = 0; n < N; ++n) {
+#pragma GCC unroll 8
+    for (std::size_t m = 0; m < M; ++m) {
+#pragma GCC unroll 4
+      for (std::size_t p = 0; p < kParts; ++p) body(sums.at[n][m][p], 16 * (n * M + m) + p * kRegLanes);
+    }
+  }
+}
+
 // Adds the 16 products from k on to each sum; with kMasked only the lanes of the mask, and nothing else is read.
 template <std::size_t N, std::size_t M, bool kMasked>
 [[gnu::always_inline]] inline void add_products(Sums<N, M>& sums, const TileArgs& a, std::size_t k,
                                                 const LaneMask& mask) {
 #pragma GCC unroll 4
-  for (int p = 0; p < kParts; ++p) {
+  for (std::size_t p = 0; p < kParts; ++p) {
     const float* w = a.w + k + p * kRegLanes;
     const float* x = a.x + k + p * kRegLanes;
     Reg weight[N];
@@ -70,15 +87,14 @@ template <std::size_t N, std::size_t M>
   }
 }
 
-template <std::size_t N, std::size_t M>
-void tile(const TileArgs& a) {
+// With kWhole the sum is one piece: nothing is kept in the state, and none of it costs.
+template <std::size_t N, std::size_t M, bool kWhole>
+[[gnu::always_inline]] inline void tile(const TileArgs& a) {
   Sums<N, M> sums;
-#pragma GCC unroll 8
-  for (std::size_t n = 0; n < N; ++n) {
-#pragma GCC unroll 8
-    for (std::size_t m = 0; m < M; ++m) {
-      for (int p = 0; p < kParts; ++p) sums.at[n][m][p] = zero();
-    }
+  if (kWhole || a.first) {
+    for_each_sum(sums, [](Reg& sum, std::size_t) { sum = zero(); });
+  } else {
+    for_each_sum(sums, [&a](Reg& sum, std::size_t at) { sum = load(a.state + at); });
   }
   std::uint32_t k = a.k.begin & ~15u;
   if (k < a.k.begin) {
@@ -88,49 +104,59 @@ void tile(const TileArgs& a) {
   }
   for (; k + 16 <= a.k.end; k += 16) add_products<N, M, false>(sums, a, k, LaneMask{});
   if (k < a.k.end) add_products<N, M, true>(sums, a, k, make_mask(0, static_cast<int>(a.k.end - k)));
-  write_sums(sums, a);
+  if (kWhole || a.last) {
+    write_sums(sums, a);
+  } else {
+    for_each_sum(sums, [&a](Reg& sum, std::size_t at) { store(a.state + at, sum); });
+  }
 }
 
 // A strip of M rows of x against `count` rows of w.
-template <std::size_t M>
+template <std::size_t M, bool kWhole>
 void strip(TileArgs a, std::size_t count) {
   constexpr std::size_t kN = kTileN<M>;
   const auto advance = [&a, &count](std::size_t n) {
     a.w += n * a.w_stride;
     a.out += n;
+    if constexpr (!kWhole) a.state += 16 * M * n;
     count -= n;
   };
   while (count >= kN) {
-    tile<kN, M>(a);
+    tile<kN, M, kWhole>(a);
     advance(kN);
   }
   if constexpr (kN > 4) {
     if (count >= 4) {
-      tile<4, M>(a);
+      tile<4, M, kWhole>(a);
       advance(4);
     }
   }
   if constexpr (kN > 2) {
     if (count >= 2) {
-      tile<2, M>(a);
+      tile<2, M, kWhole>(a);
       advance(2);
     }
   }
   while (count > 0) {
-    tile<1, M>(a);
+    tile<1, M, kWhole>(a);
     advance(1);
   }
 }
 
-// rows (1..kTileM) rows of x against `count` rows of w.
-inline void strip_of(std::uint32_t rows, const TileArgs& a, std::size_t count) {
+template <bool kWhole>
+inline void strip_of_rows(std::uint32_t rows, const TileArgs& a, std::size_t count) {
   if constexpr (kTileM > 3) {
-    if (rows == 6) return strip<6>(a, count);
-    if (rows == 5) return strip<5>(a, count);
-    if (rows == 4) return strip<4>(a, count);
+    if (rows == 6) return strip<6, kWhole>(a, count);
+    if (rows == 5) return strip<5, kWhole>(a, count);
+    if (rows == 4) return strip<4, kWhole>(a, count);
   }
   if constexpr (kTileM > 2) {
-    if (rows == 3) return strip<3>(a, count);
+    if (rows == 3) return strip<3, kWhole>(a, count);
   }
-  return rows == 2 ? strip<2>(a, count) : strip<1>(a, count);
+  return rows == 2 ? strip<2, kWhole>(a, count) : strip<1, kWhole>(a, count);
+}
+
+// rows (1..kTileM) rows of x against `count` rows of w.
+inline void strip_of(std::uint32_t rows, const TileArgs& a, std::size_t count) {
+  return a.first && a.last ? strip_of_rows<true>(rows, a, count) : strip_of_rows<false>(rows, a, count);
 }
