@@ -128,7 +128,7 @@ class Gatherer {
 std::uint64_t treeKey(TreeRow::Kind kind, std::uint64_t id, ModelId model) {
   switch (kind) {
     case TreeRow::Kind::kAll:
-      return 0;
+      return kRootKey;
     case TreeRow::Kind::kRun:
       return id & 0x3fff'ffff'ffff'ffffull;
     case TreeRow::Kind::kModel:

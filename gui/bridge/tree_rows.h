@@ -70,6 +70,8 @@ struct TreeRows {
   QString labelOf(const TreeRow& row, const SnapshotView& view) const;
 };
 
+// Key of "All models"; 0 is no row.
+inline constexpr std::uint64_t kRootKey = 0xc000'0000'0000'0000ull;
 std::uint64_t treeKey(TreeRow::Kind kind, std::uint64_t id, ModelId model);
 std::shared_ptr<const TreeRows> buildTreeRows(QVector<TreeNode> nodes);
 

@@ -4,6 +4,7 @@
 
 #include "gui/pages/overview/overview_page.h"
 #include "gui/pages/page.h"
+#include "gui/pages/tree/tree_page.h"
 
 namespace larder::gui {
 namespace {
@@ -24,6 +25,7 @@ QVector<PageSpec> pageList() {
   using Group = PageSpec::Group;
   return {
       spec<OverviewPage>("overview", "overview", Group::kWatch, true, PageWords::tr("Overview")),
+      spec<TreePage>("tree", "tree", Group::kWatch, true, PageWords::tr("Prefix tree")),
   };
 }
 

@@ -74,6 +74,31 @@ void drawDiagonal(QPainter& painter, int period, bool falling) {
   }
 }
 
+// One tile that continues into its neighbours. Source: resources/theme/tokens.json "tier", "computed".
+QPixmap drawHatch(Hatch kind, const QColor& ink) {
+  int period = 6;
+  qreal stroke = 2;
+  float alpha = 0.42F;
+  if (kind == Hatch::kDots) period = 5, alpha = 0.5F;
+  if (kind == Hatch::kCross) period = 7, stroke = 1.6, alpha = 0.45F;
+  if (kind == Hatch::kComputed) period = 5, stroke = 1.4, alpha = 0.55F;
+  QPixmap tile(period, period);
+  tile.fill(Qt::transparent);
+  QPainter painter(&tile);
+  painter.setRenderHint(QPainter::Antialiasing, kind != Hatch::kDots);
+  QColor drawn = ink;
+  drawn.setAlphaF(alpha);
+  if (kind == Hatch::kDots) {
+    painter.fillRect(1, 1, 2, 2, drawn);
+  } else {
+    painter.setPen(QPen(drawn, stroke));
+    if (kind != Hatch::kComputed) drawDiagonal(painter, period, false);
+    if (kind != Hatch::kDiagonal) drawDiagonal(painter, period, true);
+  }
+  painter.end();
+  return tile;
+}
+
 }  // namespace
 
 double contrast(const QColor& a, const QColor& b) {
@@ -137,38 +162,9 @@ QColor Theme::tierText(Tier tier) const { return tiers_[static_cast<std::size_t>
 Hatch Theme::tierHatch(Tier tier) const { return tiers_[static_cast<std::size_t>(tier)].hatch; }
 
 QBrush Theme::hatch(Hatch kind, const QColor& ink) const {
-  int period = 6;
-  qreal stroke = 2;
-  qreal alpha = 0.42;
-  switch (kind) {
-    case Hatch::kNone:
-      return QBrush(Qt::NoBrush);
-    case Hatch::kDiagonal:
-      break;
-    case Hatch::kDots:
-      period = 5, alpha = 0.5;
-      break;
-    case Hatch::kCross:
-      period = 7, stroke = 1.6, alpha = 0.45;
-      break;
-    case Hatch::kComputed:
-      period = 5, stroke = 1.4, alpha = 0.55;
-      break;
-  }
-  QPixmap tile(period, period);
-  tile.fill(Qt::transparent);
-  QPainter painter(&tile);
-  painter.setRenderHint(QPainter::Antialiasing, kind != Hatch::kDots);
-  QColor drawn = ink;
-  drawn.setAlphaF(static_cast<float>(alpha));
-  if (kind == Hatch::kDots) {
-    painter.fillRect(1, 1, 2, 2, drawn);
-  } else {
-    painter.setPen(QPen(drawn, stroke));
-    if (kind != Hatch::kComputed) drawDiagonal(painter, period, false);
-    if (kind != Hatch::kDiagonal) drawDiagonal(painter, period, true);
-  }
-  painter.end();
+  if (kind == Hatch::kNone) return QBrush(Qt::NoBrush);
+  QPixmap& tile = hatches_[quint64{ink.rgba()} << 8 | static_cast<quint64>(kind)];
+  if (tile.isNull()) tile = drawHatch(kind, ink);
   return QBrush(tile);
 }
 

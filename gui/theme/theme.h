@@ -8,6 +8,7 @@
 
 #include <QColor>
 #include <QFont>
+#include <QHash>
 #include <QIcon>
 #include <QObject>
 #include <QPixmap>
@@ -92,6 +93,7 @@ class Theme : public QObject {
   Metrics metrics_;
   QString family_, mono_family_;
   std::unique_ptr<IconStore> icons_;
+  mutable QHash<quint64, QPixmap> hatches_;  // by kind and ink
   Mode mode_ = Mode::kSystem;
   bool dark_ = false;
   bool system_dark_ = false;

@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "gui/pages/tree/tree_inspector.h"
+
+#include <QGridLayout>
+#include <QHBoxLayout>
+#include <QLabel>
+#include <QPushButton>
+#include <QVBoxLayout>
+#include <algorithm>
+
+#include "gui/bridge/tree_rows.h"
+#include "gui/pages/tree/verb_button.h"
+#include "gui/theme/numbers.h"
+#include "gui/theme/words.h"
+#include "gui/widgets/chip.h"
+
+namespace larder::gui {
+namespace {
+
+constexpr int kRequestsShown = 4;
+
+// What a pin of this run would newly claim: every run from the root to it that no pin holds yet.
+std::uint64_t unpinnedPathBytes(const TreeRows& tree, int index) {
+  std::uint64_t bytes = 0;
+  for (; index >= 0; index = tree.rows[static_cast<std::size_t>(index)].parent) {
+    const TreeNode* node = tree.nodeOf(tree.rows[static_cast<std::size_t>(index)]);
+    if (node != nullptr && !node->pinned) bytes += node->bytes;
+  }
+  return bytes;
+}
+
+std::uint64_t budgetLeft(const SnapshotView& view) {
+  const std::uint64_t pinned = std::uint64_t{view.pool.blocks_pinned} * view.pool.block_bytes;
+  return view.pool.pin_budget_bytes > pinned ? view.pool.pin_budget_bytes - pinned : 0;
+}
+
+}  // namespace
+
+TreeInspector::TreeInspector(const Theme& theme, QWidget* parent)
+    : QWidget(parent),
+      theme_(theme),
+      head_(new QLabel(tr("Inspector"))),
+      title_(new QLabel),
+      chips_(new QHBoxLayout),
+      facts_(new QGridLayout),
+      verbs_head_(new QLabel(tr("What you can do"))),
+      pin_(new VerbButton(theme, QStringLiteral("pin"), tr("Pin"), QStringLiteral("P"), false)),
+      unpin_(new VerbButton(theme, QStringLiteral("unpin"), tr("Unpin"), QStringLiteral("P"), false)),
+      delete_(new VerbButton(theme, QStringLiteral("delete"), tr("Delete with all below\u2026"), tr("Del"), true)),
+      requests_head_(new QLabel(tr("Last requests that made or used it"))) {
+  auto* column = new QVBoxLayout(this);
+  column->setContentsMargins(16, 12, 16, 16);
+  column->setSpacing(8);
+  column->addWidget(head_);
+  title_->setWordWrap(true);
+  title_->setObjectName(QStringLiteral("inspectorTitle"));
+  column->addWidget(title_);
+  chips_->setSpacing(6);
+  chips_->addStretch(1);
+  column->addLayout(chips_);
+  facts_->setHorizontalSpacing(8);
+  facts_->setVerticalSpacing(4);
+  facts_->setColumnStretch(1, 1);
+  column->addLayout(facts_);
+  column->addSpacing(4);
+  column->addWidget(verbs_head_);
+  pin_->setObjectName(QStringLiteral("pinButton"));
+  unpin_->setObjectName(QStringLiteral("unpinButton"));
+  delete_->setObjectName(QStringLiteral("deleteButton"));
+  for (VerbButton* button : {pin_, unpin_, delete_}) column->addWidget(button);
+  column->addSpacing(4);
+  column->addWidget(requests_head_);
+  for (int i = 0; i < kRequestsShown; ++i) {
+    auto* button = new QPushButton;
+    button->setProperty("role", QStringLiteral("link"));
+    connect(button, &QPushButton::clicked, this,
+            [this, button] { Q_EMIT requestWanted(button->property("request").toULongLong()); });
+    requests_.push_back(button);
+    column->addWidget(button, 0, Qt::AlignLeft);
+  }
+  column->addStretch(1);
+  connect(pin_, &QAbstractButton::clicked, this, &TreeInspector::pinWanted);
+  connect(unpin_, &QAbstractButton::clicked, this, &TreeInspector::unpinWanted);
+  connect(delete_, &QAbstractButton::clicked, this, &TreeInspector::deleteWanted);
+  connect(&theme, &Theme::changed, this, &TreeInspector::restyle);
+  restyle();
+}
+
+void TreeInspector::setFacts(const QVector<std::pair<QString, QString>>& facts) {
+  while (fact_names_.size() < facts.size()) {
+    const int row = static_cast<int>(fact_names_.size());
+    auto* name = new QLabel;
+    auto* value = new QLabel;
+    value->setAlignment(Qt::AlignRight | Qt::AlignVCenter);
+    value->setTextInteractionFlags(Qt::TextSelectableByMouse);
+    value->setWordWrap(true);
+    facts_->addWidget(name, row, 0, Qt::AlignTop);
+    facts_->addWidget(value, row, 1);
+    fact_names_.push_back(name);
+    fact_values_.push_back(value);
+    name->setEnabled(false);
+    value->setFont(theme_.font(TextSize::kBody, true));
+  }
+  for (qsizetype i = 0; i < fact_names_.size(); ++i) {
+    const bool used = i < facts.size();
+    fact_names_[i]->setVisible(used);
+    fact_values_[i]->setVisible(used);
+    if (!used) continue;
+    fact_names_[i]->setText(facts[i].first);
+    fact_values_[i]->setText(facts[i].second);
+  }
+}
+
+void TreeInspector::setChips(const QVector<QString>& texts) {
+  if (texts == chip_texts_) return;
+  chip_texts_ = texts;
+  for (QWidget* chip : std::as_const(chip_widgets_)) delete chip;
+  chip_widgets_.clear();
+  for (qsizetype i = 0; i < texts.size(); ++i) {
+    auto* chip = new Chip(theme_, Label{texts[i], QString(), Mood::kNeutral});
+    chips_->insertWidget(static_cast<int>(i), chip);
+    chip_widgets_.push_back(chip);
+  }
+}
+
+void TreeInspector::showRow(const SnapshotView& view, std::uint64_t key, bool verbs) {
+  const TreeRows& tree = *view.tree;
+  const int index = tree.indexOfKey(key);
+  const TreeRow* row = index < 0 ? nullptr : &tree.rows[static_cast<std::size_t>(index)];
+  const TreeNode* node = row == nullptr ? nullptr : tree.nodeOf(*row);
+  verbs_head_->setVisible(node != nullptr);
+  pinned_ = node != nullptr && node->pinned;
+  pin_->setVisible(node != nullptr && !pinned_);
+  unpin_->setVisible(pinned_);
+  delete_->setVisible(node != nullptr);
+  for (VerbButton* button : {pin_, unpin_, delete_}) button->setEnabled(verbs);
+  requests_head_->setVisible(node != nullptr);
+  if (node == nullptr) {
+    for (QPushButton* button : std::as_const(requests_)) button->hide();
+  }
+  if (row == nullptr) {
+    title_->setText(tr("Nothing selected"));
+    setChips({});
+    setFacts({{tr("Select a box in the tree to see what it holds."), QString()}});
+    return;
+  }
+  title_->setText(tree.labelOf(*row, view));
+  const TenantInfo* tenant = findTenant(view, row->tenant);
+  if (node == nullptr) {
+    setChips({});
+    setFacts({{tr("Tokens"), countText(row->all.tokens)},
+              {tr("Blocks"), countText(row->all.blocks)},
+              {tr("Bytes"), bytesText(row->all.bytes)},
+              {tr("Runs"), countText(row->all.nodes)},
+              {tr("To compute"), row->all.compute_ms > 0 ? durationText(row->all.compute_ms) : noData()}});
+    return;
+  }
+  QVector<QString> chips{tenant != nullptr ? tenant->name : noData()};
+  if (node->pinned) chips.push_back(tr("pinned"));
+  if (node->growing) chips.push_back(tr("growing"));
+  setChips(chips);
+  const Tier tier = node->device_blocks > 0 ? Tier::kDevice : node->host_blocks > 0 ? Tier::kHost : Tier::kDisk;
+  setFacts({{tr("Tokens"), tr("%1 \u00b7 %n blocks", nullptr, static_cast<int>(node->blocks)).arg(countText(node->tokens))},
+            {tr("From position"), countText(node->first_position)},
+            {tr("Where"), QStringLiteral("%1 \u00b7 %2").arg(tierLabel(tier), bytesText(node->bytes))},
+            {tr("With all below"), tr("%1 tokens \u00b7 %2").arg(countText(row->all.tokens), bytesText(row->all.bytes))},
+            {tr("Hits"), node->hits == 0 ? tr("none yet") : tr("%1, last %2 ago").arg(countText(node->hits),
+                                                                                    agoText(node->last_hit, view.at))},
+            {tr("To compute again"), node->compute_ms > 0 ? durationText(node->compute_ms) : noData()},
+            {tr("In use"), node->in_use ? tr("by a running request") : tr("no")}});
+  pin_->setCost(tr("takes %1 of %2 pin budget left")
+                    .arg(bytesText(unpinnedPathBytes(tree, index)), bytesText(budgetLeft(view))));
+  unpin_->setCost(tr("lets it give way under pressure"));
+  delete_->setCost(tr("%1, %2 to compute again").arg(bytesText(row->all.bytes), durationText(row->all.compute_ms)));
+  showRequests(view, *node);
+}
+
+void TreeInspector::showRequests(const SnapshotView& view, const TreeNode& node) {
+  qsizetype shown = 0;
+  for (auto it = view.requests.crbegin(); it != view.requests.crend() && shown < requests_.size(); ++it) {
+    const RequestRecord& record = **it;
+    const bool made = record.id == node.made_by;
+    // A later request of the same tenant that reused past this run's end went through it or a sibling; only the maker
+    // and those whose nearest sibling it is can be named for sure.
+    const bool compared = record.verdict.divergence && record.verdict.divergence->cached_by == node.made_by;
+    if (!made && !compared) continue;
+    QPushButton* button = requests_[shown++];
+    button->setProperty("request", QVariant::fromValue(static_cast<qulonglong>(record.id.value)));
+    button->setText(QStringLiteral("#%1  %2  %3").arg(record.id.value).arg(clockText(record.submitted),
+                                                                         made ? tr("made it") : tr("left it")));
+    button->show();
+  }
+  for (qsizetype i = shown; i < requests_.size(); ++i) requests_[i]->hide();
+  requests_head_->setVisible(shown > 0);
+}
+
+void TreeInspector::restyle() {
+  head_->setFont(theme_.font(TextSize::kAxis));
+  head_->setEnabled(false);
+  title_->setFont(theme_.font(TextSize::kEmphasis, true));
+  for (QLabel* label : {verbs_head_, requests_head_}) {
+    label->setFont(theme_.font(TextSize::kSmall));
+    label->setEnabled(false);
+  }
+  for (QLabel* value : std::as_const(fact_values_)) value->setFont(theme_.font(TextSize::kBody, true));
+}
+
+}  // namespace larder::gui

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// TreeInspector: the selected run: what it is, where it lies, what it cost and saved, and what can be done with it. A
+// verb names its cost before it is clicked.
+// Threads: GUI thread.
+#pragma once
+
+#include <QWidget>
+
+#include "gui/bridge/view.h"
+
+class QGridLayout;
+class QHBoxLayout;
+class QLabel;
+class QPushButton;
+class QVBoxLayout;
+
+namespace larder::gui {
+
+class Theme;
+class VerbButton;
+
+class TreeInspector final : public QWidget {
+  Q_OBJECT
+
+ public:
+  explicit TreeInspector(const Theme& theme, QWidget* parent = nullptr);
+  // key 0: nothing is selected. verbs: the engine can be reached.
+  void showRow(const SnapshotView& view, std::uint64_t key, bool verbs);
+  bool pinned() const { return pinned_; }
+
+ Q_SIGNALS:
+  void pinWanted();
+  void unpinWanted();
+  void deleteWanted();
+  void requestWanted(quint64 id);
+
+ private:
+  void setFacts(const QVector<std::pair<QString, QString>>& facts);
+  void setChips(const QVector<QString>& texts);
+  void showRequests(const SnapshotView& view, const struct TreeNode& node);
+  void restyle();
+
+  const Theme& theme_;
+  QLabel* head_;
+  QLabel* title_;
+  QHBoxLayout* chips_;
+  QVector<QWidget*> chip_widgets_;
+  QVector<QString> chip_texts_;
+  QGridLayout* facts_;
+  QVector<QLabel*> fact_names_, fact_values_;
+  QLabel* verbs_head_;
+  VerbButton* pin_;
+  VerbButton* unpin_;
+  VerbButton* delete_;
+  QLabel* requests_head_;
+  QVector<QPushButton*> requests_;
+  bool pinned_ = false;
+};
+
+}  // namespace larder::gui
