@@ -40,8 +40,7 @@ constexpr std::size_t kIdleReadBytes = 2 * 1024;
 constexpr std::size_t kLargeBody = 64 * 1024;   // parsed on the body thread, so that a probe never waits for it
 constexpr std::size_t kSliceBytes = 64 * 1024;  // of a whole answer that one write deadline covers
 constexpr std::size_t kLingerBytes = 64 << 20;  // of a refused body read and dropped, so that the refusal arrives
-constexpr std::int64_t kLingerMs = 2000;
-constexpr std::int64_t kRefusedHeaderMs = 2000;  // for a client over max_connections
+constexpr std::int64_t kLingerMs = 2000;      // also the header of a client over max_connections
 constexpr int kSendBuffer = 128 * 1024;          // bounds what the kernel holds for a reader that has stopped
 constexpr Instant kNever = Instant::max();
 
@@ -64,7 +63,6 @@ struct Floor {
   std::function<void(std::uint64_t)> left;  // a connection's id, once it is gone; from any thread
 };
 
-// One client.
 class Connection : public std::enable_shared_from_this<Connection> {
  public:
   Connection(std::shared_ptr<Floor> floor, tcp::socket socket, std::uint64_t id, bool overloaded);
@@ -155,14 +153,13 @@ void Connection::start() {
   if (ignored) return close();
   head_.peer_is_loopback = plain(remote.address()).is_loopback();
   head_.local_address = plain(socket_.local_endpoint(ignored).address()).to_string();
-  read_deadline_ = after(overloaded_ ? kRefusedHeaderMs : limits_.header_ms);
+  read_deadline_ = after(overloaded_ ? std::min(kLingerMs, limits_.header_ms) : limits_.header_ms);
   arm();
   read();
 }
 
 void Connection::shut_down() {
-  if (state_ == State::kAnswer || state_ == State::kLinger) return;
-  close();
+  if (state_ != State::kAnswer && state_ != State::kLinger) close();
 }
 
 void Connection::close() {
@@ -194,8 +191,7 @@ void Connection::on_read(const ErrorValue& error, std::size_t bytes) {
   if (error) {
     peer_closed_ = true;
     const bool whole_on_its_way = state_ == State::kAnswer && outgoing_.done() && error == net::error::eof;
-    if (!whole_on_its_way) close();
-    return;
+    return whole_on_its_way ? void() : close();
   }
   if (state_ == State::kLinger) {
     lingered_ += buffer_.size();
@@ -236,14 +232,13 @@ void Connection::parse_header() {
 void Connection::parse_failed(const ErrorValue& error) {
   begin_answer();
   if (error == beast::http::error::header_limit) {
-    return refuse(plain_error(431, "headers_too_large",
-                              "the request's headers are longer than " + std::to_string(limits_.max_header_bytes) +
-                                  " bytes: send fewer or shorter ones"));
+    const std::string limit = std::to_string(limits_.max_header_bytes);
+    return refuse(plain_error(431, "headers_too_large", "the request's headers are longer than " + limit + " bytes"));
   }
   if (error == beast::http::error::body_limit) {
+    const std::string limit = std::to_string(limits_.max_body_bytes);
     return refuse(plain_error(413, "body_too_large",
-                              "the body is longer than " + std::to_string(limits_.max_body_bytes) +
-                                  " bytes: send less, or raise api.max_body_bytes"));
+                              "the body is longer than " + limit + " bytes: send less, or raise api.max_body_bytes"));
   }
   if (error == beast::http::error::bad_version) return refuse(plain_error(505, "http_version", "use HTTP/1.1"));
   refuse(plain_error(400, "bad_request", "this is not an HTTP/1.1 request: " + error.message()));
@@ -273,18 +268,13 @@ RequestHead Connection::read_head() const {
 
 std::optional<Answer> Connection::unacceptable(const RequestHead& head) const {
   const auto& message = parser_->get();
-  if (overloaded_) {
-    Answer answer = plain_error(503, "too_many_connections", "too many open connections: try again in a second");
-    answer.close = true;
-    return answer;
-  }
+  if (overloaded_) return plain_error(503, "too_many_connections", "too many open connections: try again in a second");
   if (static_cast<std::size_t>(std::distance(message.begin(), message.end())) > limits_.max_headers) {
-    return plain_error(431, "too_many_headers",
-                       "the request has more than " + std::to_string(limits_.max_headers) + " headers");
+    const std::string limit = std::to_string(limits_.max_headers);
+    return plain_error(431, "too_many_headers", "the request has more than " + limit + " headers");
   }
   if (message.target().size() > limits_.max_target_bytes) {
-    return plain_error(414, "target_too_long",
-                       "the request's path is longer than " + std::to_string(limits_.max_target_bytes) + " bytes");
+    return plain_error(414, "target_too_long", "the request's path is too long");
   }
   if (head.path.empty() || (head.path.front() != '/' && head.path != "*")) {
     return plain_error(400, "bad_target", "the request's target must be a path, as in GET /v1/models");
@@ -345,7 +335,7 @@ void Connection::begin_answer() {
 // A refusal; when the body was not read, the connection cannot go on.
 void Connection::refuse(const Answer& answer) {
   Answer whole = answer;
-  whole.close = whole.close || !parser_ || !parser_->is_done();
+  whole.close = whole.close || overloaded_ || !parser_ || !parser_->is_done();
   outgoing_.add_whole(whole);
   write();
 }
@@ -355,15 +345,13 @@ void Connection::dispatch() {
   auto request = std::make_shared<Request>();
   request->head = head_;
   request->body = std::move(parser_->get().body());
-  const auto handle = [self = shared_from_this(), request] {
-    Reply reply;
+  const auto handle = [self = shared_from_this(), request]() -> Reply {
     try {
-      reply = self->floor_->handlers.handle(std::move(*request));
-    } catch (const std::exception& failure) {  // the one catch site of this room: bad_alloc and its like
+      return self->floor_->handlers.handle(std::move(*request));
+    } catch (const std::exception& failure) {  // foreign: bad_alloc and its like
       log::error("http", std::string("a request failed: ") + failure.what());
-      reply = error_answer({ErrorCode::kInternal, "the server could not handle this request", ""});
+      return error_answer({ErrorCode::kInternal, "the server could not handle this request", ""});
     }
-    return reply;
   };
   if (request->body.size() <= kLargeBody) return on_reply(handle());
   net::post(floor_->bodies, [self = shared_from_this(), handle] {
@@ -418,8 +406,7 @@ void Connection::pull() {
 // Answers false when nothing more is ready.
 bool Connection::take(AnswerPart part) {
   if (part.retry_ms > 0) retry_at_ = after(part.retry_ms);
-  const bool empty = !part.has_head && part.bytes.empty() && !part.last && !part.abort;
-  if (empty) return false;
+  if (!part.has_head && part.bytes.empty() && !part.last && !part.abort) return false;
   outgoing_.add(part);
   aborting_ = part.abort;
   if (part.last || part.abort) source_.reset();

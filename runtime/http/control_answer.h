@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Codec of the control API's answers: snapshots, their parts and verb results as JSON. Names are the structs' member
-// names, ids and times are numbers, enums are words in snake_case; API.md has the list. The window's remote client reads
-// a Snapshot back from it, so no member may be left out.
+// names, ids and times are numbers, enums are words in snake_case; API.md has the list. The window's remote client
+// reads a Snapshot back from it, so no member may be left out.
 // Threads:  any; pure.
 #pragma once
 

@@ -22,7 +22,8 @@ std::string name_of(Fields& fields, std::string_view member) {
     fields.missing(member);
     return {};
   }
-  const bool control = std::any_of(text->begin(), text->end(), [](char c) { return static_cast<unsigned char>(c) < 0x20; });
+  const auto is_control = [](char c) { return static_cast<unsigned char>(c) < 0x20; };
+  const bool control = std::any_of(text->begin(), text->end(), is_control);
   if (control) fields.fail(member, "holds a control character");
   return *text;
 }

@@ -2,7 +2,7 @@
 // Fields: reads typed members out of one JSON object of a request and keeps the first fault, which names the member.
 // Absent and null are the same; unknown members are ignored; a wrong type or range is a fault.
 // Requires: after a fault every further read answers its fallback; look at failed() before using the values.
-// Threads:  one.
+// Errors:   kInvalidArgument unless fail() is told another code.    Threads: one.
 #pragma once
 
 #include <cstdint>

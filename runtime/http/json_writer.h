@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// JsonWriter: writes JSON text in the order it is told. It cannot write broken JSON from broken text: bytes that are not
-// UTF-8 become U+FFFD, numbers that are not finite become null.
+// JsonWriter: writes JSON text in the order it is told. It cannot write broken JSON from broken text: bytes that are
+// not UTF-8 become U+FFFD, numbers that are not finite become null.
 // Requires: begin and end calls are paired; inside an object every value follows a key.
 // Threads:  one.
 #pragma once

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Codec of OpenAI's answers: engine::StreamEvents in, JSON or server-sent events out. Pure; one object per answer.
-// Shapes:   streamed chat: a chunk with the role first, one chunk per piece, one with finish_reason per choice, then with
-//           include_usage a chunk whose choices are empty, then [DONE]. The last chunk and a whole answer carry the
-//           member `larder` (verdict_text.h).
+// Shapes:   streamed chat: a chunk with the role first, one chunk per piece, one with finish_reason per choice, then
+//           with include_usage a chunk whose choices are empty, then [DONE]. The last chunk and a whole answer carry
+//           the member `larder` (verdict_text.h).
 // Bounds:   a whole answer holds at most max_tokens x n pieces.
 // Source:   OpenAI's API reference; what the openai package of PyPI parses.
+// Errors:   those of the stream, as they came; kCancelled for an answer that was stopped before its end.
 // Threads:  one.
 #pragma once
 

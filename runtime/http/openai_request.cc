@@ -71,7 +71,9 @@ void read_sampling(Fields& fields, ParsedRequest& parsed) {
     if (*v <= 0) fields.fail("top_p", "must be greater than 0");
   }
   if (const auto v = fields.number("min_p", 0, 1)) sampling.min_p = to_float(*v);
-  if (const auto v = fields.integer("top_k", -1, 1'000'000)) sampling.top_k = static_cast<std::uint32_t>(*v < 0 ? 0 : *v);
+  if (const auto v = fields.integer("top_k", -1, 1'000'000)) {
+    sampling.top_k = static_cast<std::uint32_t>(*v < 0 ? 0 : *v);  // -1 is off for some clients
+  }
   if (const auto v = fields.number("repetition_penalty", 0.01, 10)) sampling.repetition_penalty = to_float(*v);
   if (const auto v = fields.number("frequency_penalty", -2, 2)) sampling.frequency_penalty = to_float(*v);
   if (const auto v = fields.number("presence_penalty", -2, 2)) sampling.presence_penalty = to_float(*v);
@@ -148,7 +150,8 @@ std::string read_content(Fields& message, const JsonValue& content) {
       return {};
     }
     if (type->text != "text") {
-      message.fail(name, "parts of type " + type->text.substr(0, 32) + " are not supported: this server reads text only",
+      const std::string kind = type->text.substr(0, 32);
+      message.fail(name, "parts of type " + kind + " are not supported: this server reads text only",
                    ErrorCode::kUnsupported);
       return {};
     }

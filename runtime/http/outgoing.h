@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Outgoing: one answer as HTTP/1.1 bytes: status line, headers, Content-Length or chunks. Pure; the transport sends what
-// take() gives.
+// Outgoing: one answer as HTTP/1.1 bytes: status line, headers, Content-Length or chunks. Pure; the transport sends
+// what take() gives.
 // Requires: begin before the first add of each answer; nothing is added after done().
 // Threads:  one.
 #pragma once

@@ -202,7 +202,7 @@ Reply Routes::control_get(const engine::Principal& who, const std::vector<std::s
   if (name == "keys" && !who.admin) return forbidden();
   if (name == "snapshot") {
     const std::optional<std::uint64_t> since = parse_id(query_value(head.query, "since").value_or("0"), kAnyId);
-    if (!since) return error_answer({ErrorCode::kInvalidArgument, "since must be the epoch of a snapshot", ""}, "since");
+    if (!since) return error_answer({ErrorCode::kInvalidArgument, "since must be a snapshot's epoch", ""}, "since");
     const std::shared_ptr<const engine::Snapshot> snapshot = engine_.snapshot(who, *since);
     if (snapshot) return json_answer(snapshot_json(*snapshot));
     return error_answer({ErrorCode::kUnavailable, "the engine has not answered yet", ""});

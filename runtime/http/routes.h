@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Routes: which path means what. Authenticates, parses, asks the engine, prints; API.md lists every path.
 // Ensures:  every path but GET / and GET /healthz needs a credential; a bad key and a missing one get the same answer.
+// Errors:   as answers with the status of errors.h; principal(): kUnauthorized, always in the same words.
 // Threads:  any; no state but a counter for seeds. Never waits for the engine.
 #pragma once
 

@@ -8,10 +8,11 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
-#include <random>
 #include <utility>
 
+#include "runtime/base/clock.h"
 #include "runtime/base/log.h"
+#include "runtime/base/rng.h"
 #include "runtime/http/routes.h"
 #include "runtime/http/transport.h"
 #include "runtime/settings/settings.h"
@@ -96,9 +97,9 @@ GuardRules rules_of(const ServerOptions& options) {
   return rules;
 }
 
-std::uint64_t random_seed() {
-  std::random_device device;
-  return (std::uint64_t{device()} << 32) | device();
+// Of unseeded sampling: differs from run to run, and is no secret.
+std::uint64_t run_seed(const Clock& clock) {
+  return mix64(static_cast<std::uint64_t>(clock.wall()) ^ mix64(static_cast<std::uint64_t>(clock.now())));
 }
 
 }  // namespace
@@ -107,7 +108,7 @@ class Server::Core {
  public:
   Core(engine::Engine& engine, const ServerOptions& options)
       : routes(engine, rules_of(options), JsonLimits{options.limits.max_json_depth, JsonLimits{}.values},
-               random_seed()) {}
+               run_seed(SystemClock())) {}
 
   Routes routes;
   std::unique_ptr<Transport> transport;  // last: its threads use the routes

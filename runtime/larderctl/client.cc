@@ -57,7 +57,8 @@ Result<Reply> Client::send(const std::string& method, const std::string& path, c
   curl_easy_setopt(curl.get(), CURLOPT_CUSTOMREQUEST, method.c_str());
   curl_easy_setopt(curl.get(), CURLOPT_HTTPHEADER, list.get());
   curl_easy_setopt(curl.get(), CURLOPT_CONNECTTIMEOUT_MS, kConnectMs);
-  curl_easy_setopt(curl.get(), CURLOPT_TIMEOUT_MS, path.find("/models/load") == std::string::npos ? kAnswerMs : kLoadMs);
+  const bool loads = path.find("/models/load") != std::string::npos;
+  curl_easy_setopt(curl.get(), CURLOPT_TIMEOUT_MS, loads ? kLoadMs : kAnswerMs);
   curl_easy_setopt(curl.get(), CURLOPT_NOSIGNAL, 1L);
   curl_easy_setopt(curl.get(), CURLOPT_WRITEFUNCTION, append);
   curl_easy_setopt(curl.get(), CURLOPT_WRITEDATA, &reply.body);

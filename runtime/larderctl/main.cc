@@ -144,8 +144,8 @@ void add_node_verbs(CLI::App& app, Call& call, Words& words) {
   CLI::Option* by_pin = unpin->add_option("PIN", words.pin, "id of the pin");
   CLI::Option* by_node = unpin->add_option("--node", words.node, "or the node where it ends");
   by_pin->excludes(by_node);
-  unpin->callback([&, by_pin, by_node] {
-    if (by_pin->count() + by_node->count() == 0) throw CLI::RequiredError("PIN or --node");
+  unpin->require_option(1);
+  unpin->callback([&, by_pin] {
     post(call, "unpin", by_pin->count() > 0 ? Json{{"pin", words.pin}} : Json{{"node", words.node}});
   });
   CLI::App* erase = app.add_subcommand("delete", "delete a run and all below it");
@@ -208,7 +208,8 @@ int run(const Options& options, Call& call) {
   if (!read_key(options.key_file, key)) return fail(kUsage, "cannot read a key from " + options.key_file);
   const Client client(options.url, key);
   if (const int status = resolve_tenant(client, call)) return status;
-  const auto reply = client.send(call.method, call.path, call.body.dump(-1, ' ', false, Json::error_handler_t::replace));
+  const std::string body = call.body.dump(-1, ' ', false, Json::error_handler_t::replace);
+  const auto reply = client.send(call.method, call.path, body);
   if (!reply.ok()) return fail(kUnreachable, reply.error().message);
   const int status = larder::larderctl::exit_status(reply->status);
   if (options.json) std::printf("%s\n", reply->body.c_str());

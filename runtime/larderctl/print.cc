@@ -90,7 +90,9 @@ std::string table(const std::vector<Row>& rows) {
 std::string status(const Json& s) {
   const Json& pool = at(s, "pool");
   const double block = number(at(pool, "block_bytes"));
-  const auto blocks = [&](const char* name) { return text(pool, name) + " (" + bytes(number(at(pool, name)) * block) + ")"; };
+  const auto blocks = [&](const char* name) {
+    return text(pool, name) + " (" + bytes(number(at(pool, name)) * block) + ")";
+  };
   std::vector<Row> rows{{"version", text(s, "version")},
                         {"device", text(s, "device")},
                         {"since", moment(at(s, "started"))},
@@ -130,8 +132,9 @@ std::string tree(const Json& body) {
     const std::size_t level = parent == depth.end() ? 0 : parent->second + 1;
     depth[text(n, "id")] = level;
     std::string tier;
-    for (const auto& [name, letter] : {std::pair{"device_blocks", "device"}, {"host_blocks", "host"}, {"disk_blocks", "disk"}}) {
-      if (number(at(n, name)) > 0) tier += (tier.empty() ? "" : "+") + std::string(letter);
+    for (const char* name : {"device", "host", "disk"}) {
+      const std::string blocks = std::string(name) + "_blocks";
+      if (number(at(n, blocks.c_str())) > 0) tier += (tier.empty() ? "" : "+") + std::string(name);
     }
     rows.push_back({std::string(2 * std::min<std::size_t>(level, 20), ' ') + text(n, "id") + " " + text(n, "label"),
                     text(n, "tokens"), bytes(at(n, "bytes")), tier.empty() ? "-" : tier,
@@ -153,8 +156,8 @@ std::string requests(const Json& body) {
 
 std::string request(const Json& r) {
   const Json& timings = at(r, "timings");
-  std::string out = "request " + text(r, "id") + ": " + text(r, "state") + ", " + text(at(r, "verdict"), "kind") + "\n" +
-                    text(r, "sentence") + "\n";
+  std::string out = "request " + text(r, "id") + ": " + text(r, "state") + ", " + text(at(r, "verdict"), "kind");
+  out += "\n" + text(r, "sentence") + "\n";
   std::vector<Row> rows;
   for (const char* name : {"queue_ms", "prepare_ms", "match_ms", "prefill_ms", "first_token_ms", "total_ms"}) {
     rows.push_back({name, milliseconds(at(timings, name))});

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A stranger's request through the codecs of the API: it is refused with an error that prints as JSON, or read within the
-// limits, and what is passed on as JSON is JSON. The first byte chooses the codec.
+// A stranger's request through the codecs of the API: it is refused with an error that prints as JSON, or read within
+// the limits, and what is passed on as JSON is JSON. The first byte chooses the codec.
 #include <cstddef>
 #include <cstdint>
 #include <string>

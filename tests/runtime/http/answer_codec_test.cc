@@ -40,7 +40,8 @@ engine::Started started() {
   engine::Started event;
   event.request = RequestId{5127};
   event.model = "tiny";
-  event.sections = {{SectionKind::kSystem, "system", 0, 10, 0, 5}, {SectionKind::kMessage, "user message 1", 10, 20, 5, 9}};
+  event.sections = {{SectionKind::kSystem, "system", 0, 10, 0, 5},
+                    {SectionKind::kMessage, "user message 1", 10, 20, 5, 9}};
   return event;
 }
 
@@ -106,8 +107,8 @@ TEST(StreamAnswer, AChatHasTheShapeOfOpenAi) {
 }
 
 TEST(StreamAnswer, WithoutUsageTheLastChunkCarriesTheVerdict) {
-  const auto lines = data_lines(
-      stream(shape(), {started(), engine::Piece{0, "x", {}}, engine::ChoiceDone{0, FinishReason::kLength}, finished()}));
+  const auto lines = data_lines(stream(
+      shape(), {started(), engine::Piece{0, "x", {}}, engine::ChoiceDone{0, FinishReason::kLength}, finished()}));
   ASSERT_EQ(lines.size(), 4u);
   const JsonValue last = json(lines[2]);
   EXPECT_EQ(member(last, {"choices", "0", "finish_reason"}).text, "length");
@@ -258,8 +259,8 @@ TEST(VerdictSentence, EveryKindSaysWhyAndWhat) {
   v.divergence->equal_after = 1900;
   EXPECT_EQ(verdict_sentence(v, sections),
             "The prompt equals a cached one up to token 6, in section 'user message 1'; another one follows there "
-            "(cached by request #5). After the difference 1,900 tokens are equal again: moving the changing part to the "
-            "end would let them be reused. 6 of 2,018 tokens were reused, 2,012 computed.");
+            "(cached by request #5). After the difference 1,900 tokens are equal again: moving the changing part to "
+            "the end would let them be reused. 6 of 2,018 tokens were reused, 2,012 computed.");
   v.divergence->cached = -1;
   v.divergence->section = 99;
   EXPECT_EQ(verdict_sentence(v, sections),

@@ -98,7 +98,8 @@ TEST(Guard, EveryOriginIsRefusedUnlessListed) {
 
 TEST(Guard, CrossSiteRequestsWithoutOriginAreRefused) {
   for (const auto& [site, status] : std::vector<std::pair<std::string, int>>{
-           {"cross-site", 403}, {"same-site", 403}, {"Cross-Site", 403}, {"none", 200}, {"same-origin", 200}, {"", 200}}) {
+           {"cross-site", 403}, {"same-site", 403}, {"Cross-Site", 403}, {"none", 200}, {"same-origin", 200},
+           {"", 200}}) {
     RequestHead head = post_head();
     head.method = "GET";
     head.has_body = false;

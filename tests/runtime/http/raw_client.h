@@ -5,6 +5,7 @@
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
+#include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -59,6 +60,13 @@ class RawClient {
     const linger now{1, 0};
     ::setsockopt(socket_, SOL_SOCKET, SO_LINGER, &now, sizeof now);
     close();
+  }
+
+  // Sends a byte every 20 ms until the server says something.
+  void trickle_until_answered() {
+    pollfd readable{socket_, POLLIN, 0};
+    while (::poll(&readable, 1, 20) == 0 && send("x")) {
+    }
   }
 
   // The next answer; `head_only` after a HEAD request.

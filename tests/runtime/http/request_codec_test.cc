@@ -320,8 +320,10 @@ TEST(ControlRequest, EveryVerbIsRead) {
   const auto warm = std::get<engine::WarmPack>(verb("POST", {"packs", "casa-it", "warm"}, R"({"pin":true})"));
   EXPECT_TRUE(warm.pack == "casa-it" && warm.pin);
   EXPECT_EQ(std::get<engine::CancelRequest>(verb("POST", {"requests", "8", "cancel"}, "")).request.value, 8u);
-  EXPECT_EQ(std::get<engine::SetSetting>(verb("POST", {"settings"}, R"({"key":"api.lan","value":true})")).value, "true");
-  EXPECT_EQ(std::get<engine::SetSetting>(verb("POST", {"settings"}, R"({"key":"pool.bytes","value":5})")).value, "5");
+  const auto lan = verb("POST", {"settings"}, R"({"key":"api.lan","value":true})");
+  EXPECT_EQ(std::get<engine::SetSetting>(lan).value, "true");
+  const auto pool = verb("POST", {"settings"}, R"({"key":"pool.bytes","value":5})");
+  EXPECT_EQ(std::get<engine::SetSetting>(pool).value, "5");
 }
 
 TEST(ControlRequest, FaultsNameTheirMember) {

@@ -69,7 +69,8 @@ std::unique_ptr<engine::Engine> ScriptedEngine::open() {
   return engine::Engine::open(std::move(options)).value();
 }
 
-Result<std::shared_ptr<engine::TokenStream>> ScriptedEngine::answer(const std::vector<std::string>& texts, bool finish) {
+Result<std::shared_ptr<engine::TokenStream>> ScriptedEngine::answer(const std::vector<std::string>& texts,
+                                                                    bool finish) {
   auto stream = std::make_shared<engine::TokenStream>(RequestId{41});
   {
     std::lock_guard lock(mutex);

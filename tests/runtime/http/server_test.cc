@@ -69,7 +69,8 @@ TEST_F(ServerTest, OnlyTwoPathsAreOpenWithoutAKey) {
         "/healthz%00"}) {
     EXPECT_EQ(ask("GET", path, "", "").status, 401) << path;
   }
-  for (const char* path : {"/v1/chat/completions", "/v1/completions", "/larder/v1/pin", "/larder/v1/tenants", "/", "/healthz"}) {
+  for (const char* path :
+       {"/v1/chat/completions", "/v1/completions", "/larder/v1/pin", "/larder/v1/tenants", "/", "/healthz"}) {
     EXPECT_EQ(ask("POST", path, "{}", "").status, 401) << path;
   }
   EXPECT_TRUE(script_.requests.empty());
