@@ -227,7 +227,7 @@ MarkedString change_case(const MarkedString& text, Case wanted) {
       const char32_t code = decode(bytes, at, length);
       std::string changed;
       if (to_upper && code == 0xdf) {
-        changed = wanted == Case::kUpper ? "SS" : "Ss";
+        changed.append(wanted == Case::kUpper ? "SS" : "Ss", 2);
       } else {
         encode(to_upper ? upper(code) : lower(code), changed);
       }
