@@ -13,7 +13,8 @@
 
 namespace larder::gguf {
 
-static_assert(std::endian::native == std::endian::little, "GGUF is little-endian; this reader copies values as they lie");
+static_assert(std::endian::native == std::endian::little,
+              "GGUF is little-endian; this reader copies values as they lie");
 
 class Cursor {
  public:

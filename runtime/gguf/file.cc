@@ -35,15 +35,24 @@ bool read_as(Cursor& cursor, To& out) {
 template <typename To>
 bool read_integer(Cursor& cursor, ValueType type, To& out) {
   switch (type) {
-    case ValueType::kU8: return read_as<std::uint8_t>(cursor, out);
-    case ValueType::kI8: return read_as<std::int8_t>(cursor, out);
-    case ValueType::kU16: return read_as<std::uint16_t>(cursor, out);
-    case ValueType::kI16: return read_as<std::int16_t>(cursor, out);
-    case ValueType::kU32: return read_as<std::uint32_t>(cursor, out);
-    case ValueType::kI32: return read_as<std::int32_t>(cursor, out);
-    case ValueType::kU64: return read_as<std::uint64_t>(cursor, out);
-    case ValueType::kI64: return read_as<std::int64_t>(cursor, out);
-    default: return false;
+    case ValueType::kU8:
+      return read_as<std::uint8_t>(cursor, out);
+    case ValueType::kI8:
+      return read_as<std::int8_t>(cursor, out);
+    case ValueType::kU16:
+      return read_as<std::uint16_t>(cursor, out);
+    case ValueType::kI16:
+      return read_as<std::int16_t>(cursor, out);
+    case ValueType::kU32:
+      return read_as<std::uint32_t>(cursor, out);
+    case ValueType::kI32:
+      return read_as<std::int32_t>(cursor, out);
+    case ValueType::kU64:
+      return read_as<std::uint64_t>(cursor, out);
+    case ValueType::kI64:
+      return read_as<std::int64_t>(cursor, out);
+    default:
+      return false;
   }
 }
 
@@ -116,7 +125,8 @@ std::span<const std::byte> File::tensor_bytes(const TensorInfo& tensor) const {
 }
 
 Error File::missing(std::string_view key) const {
-  return {ErrorCode::kNotFound, "the file has no key " + quoted(key) + "; get a complete conversion of the model", path_};
+  return {ErrorCode::kNotFound, "the file has no key " + quoted(key) + "; get a complete conversion of the model",
+          path_};
 }
 
 Error File::wrong(const Entry& entry, std::string_view wanted) const {
@@ -184,7 +194,9 @@ Result<std::uint32_t> File::find_u32(std::string_view key, std::uint32_t if_miss
 Result<std::uint64_t> File::find_u64(std::string_view key, std::uint64_t if_missing) const {
   return or_else(find_u64(key), if_missing);
 }
-Result<float> File::find_f32(std::string_view key, float if_missing) const { return or_else(find_f32(key), if_missing); }
+Result<float> File::find_f32(std::string_view key, float if_missing) const {
+  return or_else(find_f32(key), if_missing);
+}
 Result<bool> File::find_bool(std::string_view key, bool if_missing) const {
   return or_else(find_bool(key), if_missing);
 }

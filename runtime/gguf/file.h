@@ -7,7 +7,8 @@
 // Errors:  kIo (cannot open or map), kCorrupt (a field breaks the format), kUnsupported (version, byte order, nested
 //          arrays), kNotFound (no such key), kInvalidArgument (a key's value has another type or range). The message
 //          names what, the value and the byte offset; the context is the path.
-// Owns:    a private read-only mapping. The size is read once, at open. Requires of whoever keeps model files: a file is
+// Owns:    a private read-only mapping. The size is read once, at open. Requires of whoever keeps model files: a file
+// is
 //          replaced by rename, never cut or rewritten in place; touching a mapping past a shortened end raises SIGBUS.
 // Threads: const after open; any.
 // Source:  ggml-org/ggml docs/gguf.md and src/gguf.cpp (layout, alignment rule, type ids).
@@ -122,12 +123,13 @@ class File {
   std::span<const Entry> entries() const { return entries_; }
   std::span<const TensorInfo> tensors() const { return tensors_; }
 
-  const Entry* find_entry(std::string_view key) const;          // nullptr: no such key
-  const TensorInfo* find_tensor(std::string_view name) const;   // nullptr: no such tensor
+  const Entry* find_entry(std::string_view key) const;         // nullptr: no such key
+  const TensorInfo* find_tensor(std::string_view name) const;  // nullptr: no such tensor
   // The tensor's bytes. Requires: `tensor` is one of tensors().
   std::span<const std::byte> tensor_bytes(const TensorInfo& tensor) const;
 
-  // One value. Integers of every width are taken when the value fits; f32 also from f64; f32 refuses NaN and infinities.
+  // One value. Integers of every width are taken when the value fits; f32 also from f64; f32 refuses NaN and
+  // infinities.
   Result<std::uint32_t> find_u32(std::string_view key) const;
   Result<std::uint64_t> find_u64(std::string_view key) const;
   Result<float> find_f32(std::string_view key) const;

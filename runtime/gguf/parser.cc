@@ -86,12 +86,13 @@ Status Parser::read_text(std::string_view what, std::uint64_t max_bytes, std::st
   std::uint64_t length = 0;
   if (!cursor_.read(length)) return cut(what);
   if (length > max_bytes) {
-    return corrupt(at, std::string(what) + " has " + number(length) + " bytes, at most " + number(max_bytes) + " are read");
+    return corrupt(at,
+                   std::string(what) + " has " + number(length) + " bytes, at most " + number(max_bytes) + " are read");
   }
   std::span<const std::byte> bytes;
   if (!cursor_.take(length, bytes)) {
-    return corrupt(at, std::string(what) + " has " + number(length) + " bytes, but the file ends after " +
-                           number(cursor_.left()));
+    return corrupt(
+        at, std::string(what) + " has " + number(length) + " bytes, but the file ends after " + number(cursor_.left()));
   }
   text = as_text(bytes);
   return {};
@@ -157,8 +158,8 @@ Status Parser::read_array(Entry& entry) {
   const bool strings = entry.item_type == ValueType::kString;
   const std::uint64_t smallest_item = strings ? 8 : value_bytes(item_type);
   if (entry.items > kMaxArrayItems || entry.items > cursor_.left() / smallest_item) {
-    return corrupt(count_at, "key " + quoted(entry.key) + " has " + number(entry.items) +
-                                 " items, more than the file can hold");
+    return corrupt(count_at,
+                   "key " + quoted(entry.key) + " has " + number(entry.items) + " items, more than the file can hold");
   }
   entry.offset = cursor_.offset();
   if (strings) return take_strings(entry);
@@ -191,8 +192,8 @@ Status Parser::index_entries() {
   order.resize(entries.size());
   for (std::uint32_t i = 0; i < order.size(); ++i) order[i] = i;
   std::sort(order.begin(), order.end(), [&](auto a, auto b) { return entries[a].key < entries[b].key; });
-  const auto twice = std::adjacent_find(order.begin(), order.end(),
-                                        [&](auto a, auto b) { return entries[a].key == entries[b].key; });
+  const auto twice =
+      std::adjacent_find(order.begin(), order.end(), [&](auto a, auto b) { return entries[a].key == entries[b].key; });
   if (twice == order.end()) return {};
   const Entry& second = entries[std::max(*twice, *(twice + 1))];
   return corrupt(second.offset, "key " + quoted(second.key) + " stands in the file twice");
@@ -254,16 +255,16 @@ Status Parser::read_dims(TensorInfo& tensor, std::uint64_t& values) {
   const std::uint64_t count_at = cursor_.offset();
   if (!cursor_.read(tensor.n_dims)) return cut("the dimensions of tensor " + quoted(tensor.name));
   if (tensor.n_dims == 0 || tensor.n_dims > kMaxDims) {
-    return corrupt(count_at, "tensor " + quoted(tensor.name) + " has " + number(tensor.n_dims) +
-                                 " dimensions, 1 to " + number(kMaxDims) + " are read");
+    return corrupt(count_at, "tensor " + quoted(tensor.name) + " has " + number(tensor.n_dims) + " dimensions, 1 to " +
+                                 number(kMaxDims) + " are read");
   }
   values = 1;
   for (std::uint32_t i = 0; i < tensor.n_dims; ++i) {
     const std::uint64_t at = cursor_.offset();
     if (!cursor_.read(tensor.dims[i])) return cut("the dimensions of tensor " + quoted(tensor.name));
     if (tensor.dims[i] == 0 || !checked_multiply(values, tensor.dims[i], values)) {
-      return corrupt(at, "tensor " + quoted(tensor.name) + " has dimension " + number(i) + " of size " +
-                             number(tensor.dims[i]));
+      return corrupt(
+          at, "tensor " + quoted(tensor.name) + " has dimension " + number(i) + " of size " + number(tensor.dims[i]));
     }
   }
   return {};
@@ -295,8 +296,8 @@ Status Parser::place_tensor(TensorInfo& tensor) {
   if (!checked_add(file_.data_offset_, in_data, tensor.offset) || !checked_add(tensor.offset, tensor.bytes, end) ||
       end > file_bytes) {
     return corrupt(file_.data_offset_, "tensor " + quoted(tensor.name) + " needs " + number(tensor.bytes) +
-                                           " bytes at offset " + number(in_data) + " of the data, but the file ends at byte " +
-                                           number(file_bytes));
+                                           " bytes at offset " + number(in_data) +
+                                           " of the data, but the file ends at byte " + number(file_bytes));
   }
   return {};
 }
@@ -310,8 +311,8 @@ Status Parser::refuse_overlap() {
     const TensorInfo& before = tensors[order[i - 1]];
     const TensorInfo& tensor = tensors[order[i]];
     if (before.offset + std::max<std::uint64_t>(before.bytes, 1) > tensor.offset) {
-      return corrupt(tensor.offset, "tensors " + quoted(before.name) + " and " + quoted(tensor.name) +
-                                        " lie over each other");
+      return corrupt(tensor.offset,
+                     "tensors " + quoted(before.name) + " and " + quoted(tensor.name) + " lie over each other");
     }
   }
   return {};

@@ -66,9 +66,10 @@ Result<Bpe> Bpe::build(const std::vector<std::string>& merges, const TokenIndex&
     const std::string& merge = merges[rank];
     const std::size_t space = merge.find(' ', 1);
     if (space == std::string::npos || space + 1 == merge.size()) {
-      return Error{ErrorCode::kCorrupt,
-                   "tokenizer.ggml.merges: entry " + std::to_string(rank) + " does not have two sides; convert the model again",
-                   ""};
+      return Error{
+          ErrorCode::kCorrupt,
+          "tokenizer.ggml.merges: entry " + std::to_string(rank) + " does not have two sides; convert the model again",
+          ""};
     }
     const std::string left = merge.substr(0, space);
     const std::string right = merge.substr(space + 1);

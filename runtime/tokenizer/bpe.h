@@ -52,8 +52,8 @@ class Bpe {
   // two sides).
   static Result<Bpe> build(const std::vector<std::string>& merges, const TokenIndex& index, std::size_t n_tokens);
 
-  // Appends the tokens of `piece`; `origin` is where the piece begins in the text. A byte that has no token is left out,
-  // as the tokenizers these vocabularies were made with do.
+  // Appends the tokens of `piece`; `origin` is where the piece begins in the text. A byte that has no token is left
+  // out, as the tokenizers these vocabularies were made with do.
   void encode(std::string_view piece, std::uint32_t origin, Encoding& out) const;
 
  private:

@@ -51,7 +51,8 @@ std::string bytes_of_spelling(std::string_view spelling) {
     if (unit.complete && unit.bytes == 2) {
       code_point = ((first & 0x1Fu) << 6) | (static_cast<std::uint8_t>(spelling[1]) & 0x3Fu);
     }
-    const bool spelled = unit.complete && unit.bytes <= 2 && code_point < kAlphabetEnd && kAlphabet.byte[code_point] >= 0;
+    const bool spelled =
+        unit.complete && unit.bytes <= 2 && code_point < kAlphabetEnd && kAlphabet.byte[code_point] >= 0;
     if (spelled) {
       bytes += static_cast<char>(kAlphabet.byte[code_point]);
     } else {

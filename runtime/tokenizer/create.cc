@@ -28,7 +28,7 @@ int hex_digit(char c) {
 // Tokens that end a turn in the common templates. Conversions often call them user-defined or leave them out of the
 // end-token keys, and a model that writes one of them has finished its answer.
 // Source: the chat templates and generation_config.json of the models that use them.
-constexpr std::string_view kTurnEnds[] = {"<|im_end|>", "<|eot_id|>",     "<|eom_id|>", "<|end|>",
+constexpr std::string_view kTurnEnds[] = {"<|im_end|>", "<|eot_id|>",    "<|eom_id|>",    "<|end|>",
                                           "<|eot|>",    "<end_of_turn>", "<|endoftext|>", "<EOT>"};
 
 bool looks_like_control(std::string_view text) {
@@ -203,7 +203,8 @@ Status Tokenizer::Tables::fill_spm() {
                    std::to_string(vocab.tokens.size()) + " tokens");
   }
   for (std::size_t id = 0; id < vocab.scores.size(); ++id) {
-    if (!std::isfinite(vocab.scores[id])) return corrupt("the score of token " + std::to_string(id) + " is not a number");
+    if (!std::isfinite(vocab.scores[id]))
+      return corrupt("the score of token " + std::to_string(id) + " is not a number");
   }
   std::array<Token, 256> byte_tokens;
   byte_tokens.fill(-1);

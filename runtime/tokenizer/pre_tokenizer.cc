@@ -20,7 +20,8 @@ namespace {
 constexpr const char* kGpt2[] = {LARDER_GPT2_SPLIT};
 constexpr const char* kSingleDigits[] = {R"(\p{N})", LARDER_GPT2_SPLIT};
 constexpr const char* kFalcon[] = {R"([\p{P}\$\+<=>\^~\|`]+)", LARDER_GPT2_SPLIT, R"([0-9][0-9][0-9])"};
-constexpr const char* kLlama3[] = {LARDER_ANY_CASE_SUFFIX R"(|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3})" LARDER_WORDS_AND_LINES};
+constexpr const char* kLlama3[] = {LARDER_ANY_CASE_SUFFIX
+                                   R"(|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3})" LARDER_WORDS_AND_LINES};
 constexpr const char* kQwen2[] = {LARDER_ANY_CASE_SUFFIX R"(|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N})" LARDER_WORDS_AND_LINES};
 constexpr const char* kDeepseekCoder[] = {R"([\r\n])", R"(\s?\p{L}+)", R"(\s?\p{P}+)",
                                           R"([\x{4E00}-\x{9FA5}\x{0800}-\x{4E00}\x{AC00}-\x{D7FF}]+)", R"(\p{N})"};
@@ -32,13 +33,20 @@ struct Family {
 };
 
 constexpr Family kFamilies[] = {
-    {"gpt-2", kGpt2, false},           {"phi-2", kGpt2, false},
-    {"mpt", kGpt2, false},             {"olmo", kGpt2, false},
-    {"smollm", kSingleDigits, false},  {"starcoder", kSingleDigits, false},
-    {"refact", kSingleDigits, false},  {"command-r", kSingleDigits, false},
-    {"falcon", kFalcon, false},        {"llama-bpe", kLlama3, true},
-    {"llama3", kLlama3, true},         {"qwen2", kQwen2, false},
-    {"deepseek-r1-qwen", kQwen2, false}, {"deepseek-coder", kDeepseekCoder, false},
+    {"gpt-2", kGpt2, false},
+    {"phi-2", kGpt2, false},
+    {"mpt", kGpt2, false},
+    {"olmo", kGpt2, false},
+    {"smollm", kSingleDigits, false},
+    {"starcoder", kSingleDigits, false},
+    {"refact", kSingleDigits, false},
+    {"command-r", kSingleDigits, false},
+    {"falcon", kFalcon, false},
+    {"llama-bpe", kLlama3, true},
+    {"llama3", kLlama3, true},
+    {"qwen2", kQwen2, false},
+    {"deepseek-r1-qwen", kQwen2, false},
+    {"deepseek-coder", kDeepseekCoder, false},
 };
 
 // PCRE2's own \s also takes U+180E, which the engines these expressions were written for do not; so \s is spelled out
@@ -104,8 +112,10 @@ class PreTokenizer::Expression {
       const int found = pcre2_match(code_, subject, length, at, PCRE2_NO_UTF_CHECK | PCRE2_NOTEMPTY, match, nullptr);
       if (found == PCRE2_ERROR_NOMATCH) break;
       if (found < 0) {
-        return Error{ErrorCode::kInternal, "the pre-tokenizer gave up with PCRE2 error " + std::to_string(found) +
-                                               " on a text of " + std::to_string(length) + " bytes; shorten it", ""};
+        return Error{ErrorCode::kInternal,
+                     "the pre-tokenizer gave up with PCRE2 error " + std::to_string(found) + " on a text of " +
+                         std::to_string(length) + " bytes; shorten it",
+                     ""};
       }
       const PCRE2_SIZE* place = pcre2_get_ovector_pointer(match);
       append(within, at, place[0], out);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tokenizer::Tables: a checked vocabulary and what is derived from it. Made once by Tokenizer::create; the views inside
 // point into `vocab`, so it is never moved or changed afterwards.
-// Threads: const after create; any.
+// Errors:  fill: as Tokenizer::create says.    Threads: const after create; any.
 #pragma once
 
 #include <cstdint>
@@ -31,7 +31,8 @@ struct Tokenizer::Tables {
   // Whether the token is cut out of the text before anything else is looked at.
   bool is_cut(Token id) const {
     if (id < 0 || static_cast<std::size_t>(id) >= types.size()) return false;
-    return is_control[static_cast<std::size_t>(id)] != 0 || types[static_cast<std::size_t>(id)] == TokenType::kUserDefined;
+    return is_control[static_cast<std::size_t>(id)] != 0 ||
+           types[static_cast<std::size_t>(id)] == TokenType::kUserDefined;
   }
 
   const Vocab vocab;

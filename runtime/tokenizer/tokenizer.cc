@@ -11,15 +11,17 @@ namespace {
 
 Status check_text(std::string_view text, std::span<const ByteRange> untrusted) {
   if (text.size() > kMaxTextBytes) {
-    return Error{ErrorCode::kResourceExhausted, "the text has " + std::to_string(text.size()) + " bytes, at most " +
-                                                    std::to_string(kMaxTextBytes) + " are tokenized; shorten it", ""};
+    return Error{ErrorCode::kResourceExhausted,
+                 "the text has " + std::to_string(text.size()) + " bytes, at most " + std::to_string(kMaxTextBytes) +
+                     " are tokenized; shorten it",
+                 ""};
   }
   std::uint32_t last = 0;
   for (const ByteRange& range : untrusted) {
     if (range.begin < last || range.begin >= range.end || range.end > text.size()) {
       return Error{ErrorCode::kInvalidArgument,
-                   "marked range " + std::to_string(range.begin) + " to " + std::to_string(range.end) + " of a text of " +
-                       std::to_string(text.size()) + " bytes is out of order or out of the text",
+                   "marked range " + std::to_string(range.begin) + " to " + std::to_string(range.end) +
+                       " of a text of " + std::to_string(text.size()) + " bytes is out of order or out of the text",
                    ""};
     }
     last = range.end;
@@ -130,7 +132,8 @@ bool Tokenizer::is_end_token(Token id) const {
 }
 
 bool Tokenizer::is_control(Token id) const {
-  return id >= 0 && static_cast<std::size_t>(id) < vocab_size() && tables_->is_control[static_cast<std::size_t>(id)] != 0;
+  return id >= 0 && static_cast<std::size_t>(id) < vocab_size() &&
+         tables_->is_control[static_cast<std::size_t>(id)] != 0;
 }
 
 std::span<const Token> Tokenizer::end_tokens() const { return tables_->end_tokens; }

@@ -2,11 +2,13 @@
 // Tokenizer: text to token ids and back for one vocabulary: byte-level BPE and SentencePiece BPE with byte fallback. It
 // adds BOS only when asked and knows no chat template.
 // Bounds:   text up to kMaxTextBytes; time O(n log n) in the text, also on one unbroken run; text need not be UTF-8.
-// Errors:   create: kUnsupported (model or pre-tokenizer by name), kInvalidArgument or kCorrupt (which field, which id).
-//           encode: kResourceExhausted (text too long), kInvalidArgument (ranges), kInternal (regular expression limit).
-//           Messages never hold text.
+// Errors:   create: kUnsupported (model or pre-tokenizer by name), kInvalidArgument or kCorrupt (which field, which
+// id).
+//           encode: kResourceExhausted (text too long), kInvalidArgument (ranges), kInternal (regular expression
+//           limit). Messages never hold text.
 // Threads:  const after create; any.
-// Source:   byte-level BPE: openai/gpt-2 encoder.py; pre-tokenizer expressions: Hugging Face tokenizer.json of each model;
+// Source:   byte-level BPE: openai/gpt-2 encoder.py; pre-tokenizer expressions: Hugging Face tokenizer.json of each
+// model;
 //           SentencePiece BPE with scores: Kudo & Richardson 2018.
 #pragma once
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs a fuzzer's entry point over every file of the folders given, and over each file cut short and with bytes changed,
-// where there is no libFuzzer. Fails when a folder holds nothing.
+// Runs a fuzzer's entry point over every file of the folders given, and over each file cut short and with bytes
+// changed, where there is no libFuzzer. Fails when a folder holds nothing.
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>

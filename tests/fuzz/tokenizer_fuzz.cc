@@ -28,7 +28,10 @@ std::shared_ptr<const Tokenizer> make_bpe(const char* pre) {
   for (unsigned byte = 0; byte < 256; ++byte) {
     vocab.tokens.push_back(tokenizer::byte_spelling(static_cast<std::uint8_t>(byte)));
   }
-  for (const char* token : {"aa", "aaaa", "ab", "\xC4\xA0" "a", "<|im_start|>", "<|im_end|>", "[mark]"}) {
+  for (const char* token : {"aa", "aaaa", "ab",
+                            "\xC4\xA0"
+                            "a",
+                            "<|im_start|>", "<|im_end|>", "[mark]"}) {
     vocab.tokens.emplace_back(token);
   }
   vocab.types.assign(vocab.tokens.size(), 1);
@@ -68,7 +71,8 @@ std::string stream_of(const Tokenizer& tokenizer, const std::vector<Token>& toke
 }
 
 void check(const Tokenizer& tokenizer, const std::string& text, bool exact) {
-  const MarkedText marked{text, text.empty() ? std::vector<ByteRange>{} : std::vector<ByteRange>{{0, static_cast<std::uint32_t>(text.size())}}};
+  const MarkedText marked{text, text.empty() ? std::vector<ByteRange>{}
+                                             : std::vector<ByteRange>{{0, static_cast<std::uint32_t>(text.size())}}};
   const auto encoding = tokenizer.encode(marked);
   INVARIANT(encoding.ok());
   INVARIANT(encoding->tokens.size() == encoding->offsets.size());

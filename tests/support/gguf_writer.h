@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// GgufWriter: builds GGUF files for tests: tiny models, files read back and changed, and files that are wrong on purpose.
-// It never refuses: whatever it is told is written. For tests only.
-// Ensures:  build() lists every field with its place, so that a test can spoil exactly one of them.
-// Threads:  one owner.
-// Source:   ggml-org/ggml docs/gguf.md.
+// GgufWriter: builds GGUF files for tests: tiny models, files read back and changed, and files that are wrong on
+// purpose. It never refuses: whatever it is told is written. For tests only. Ensures:  build() lists every field with
+// its place, so that a test can spoil exactly one of them. Threads:  one owner. Source:   ggml-org/ggml docs/gguf.md.
 #pragma once
 
 #include <cstddef>
@@ -29,7 +27,7 @@ enum class GgufField : std::uint8_t {
   kItemCount,
   kStringLength,  // of a string value or of one item
   kString,
-  kValue,         // one number, or all numbers of an array
+  kValue,  // one number, or all numbers of an array
   kTensorNameLength,
   kTensorName,
   kDimCount,

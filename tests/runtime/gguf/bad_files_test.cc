@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The bad-file campaign: 2,000 full-length files that each have one bad field or byte range, and 50 that are unusual but
-// right, all made from stories260K and loaded as the engine loads a model.
+// The bad-file campaign: 2,000 full-length files that each have one bad field or byte range, and 50 that are unusual
+// but right, all made from stories260K and loaded as the engine loads a model.
 #include <gtest/gtest.h>
-
 #include <time.h>
 
 #include <chrono>
@@ -124,14 +123,21 @@ class Variants {
 void add_layouts(Variants& variants) {
   for (const char* kind : {"f32", "f16"}) {
     for (const std::uint64_t alignment : {8u, 16u, 64u, 256u, 4096u, 1u << 16}) {
-      variants.add("alignment " + std::to_string(alignment), [&](GgufWriter& w) { w.set_alignment(alignment); }, kind);
+      variants.add(
+          "alignment " + std::to_string(alignment), [&](GgufWriter& w) { w.set_alignment(alignment); }, kind);
     }
-    variants.add("as it is", [](GgufWriter&) {}, kind);
-    variants.add("version 2", [](GgufWriter& w) { w.set_version(2); }, kind);
-    variants.add("reversed data", [](GgufWriter& w) { w.set_layout(true, 0); }, kind);
-    variants.add("gaps", [](GgufWriter& w) { w.set_layout(false, 100); }, kind);
-    variants.add("reversed data, gaps", [](GgufWriter& w) { w.set_layout(true, 5000); }, kind);
-    variants.add("reversed keys", [](GgufWriter& w) { w.reverse_entries(); }, kind);
+    variants.add(
+        "as it is", [](GgufWriter&) {}, kind);
+    variants.add(
+        "version 2", [](GgufWriter& w) { w.set_version(2); }, kind);
+    variants.add(
+        "reversed data", [](GgufWriter& w) { w.set_layout(true, 0); }, kind);
+    variants.add(
+        "gaps", [](GgufWriter& w) { w.set_layout(false, 100); }, kind);
+    variants.add(
+        "reversed data, gaps", [](GgufWriter& w) { w.set_layout(true, 5000); }, kind);
+    variants.add(
+        "reversed keys", [](GgufWriter& w) { w.reverse_entries(); }, kind);
   }
 }
 
@@ -147,13 +153,14 @@ void add_widths(Variants& variants) {
     w.set_u32_array("llama.attention.head_count_kv", std::vector<std::uint32_t>(5, 4));
     w.set_i32_array("llama.feed_forward_length", std::vector<std::int32_t>(5, 172));
   });
-  variants.add("no id is all bits set", [](GgufWriter& w) { w.set_u32("tokenizer.ggml.padding_token_id", 0xffffffffu); });
+  variants.add("no id is all bits set",
+               [](GgufWriter& w) { w.set_u32("tokenizer.ggml.padding_token_id", 0xffffffffu); });
 }
 
 void add_missing(Variants& variants) {
-  for (const char* key : {"general.name", "general.license", "general.file_type", "llama.rope.dimension_count",
-                          "llama.rope.freq_base", "llama.vocab_size", "tokenizer.ggml.pre",
-                          "tokenizer.ggml.add_bos_token", "tokenizer.ggml.token_type"}) {
+  for (const char* key :
+       {"general.name", "general.license", "general.file_type", "llama.rope.dimension_count", "llama.rope.freq_base",
+        "llama.vocab_size", "tokenizer.ggml.pre", "tokenizer.ggml.add_bos_token", "tokenizer.ggml.token_type"}) {
     variants.add(std::string("without ") + key, [&](GgufWriter& w) { w.remove(key); });
   }
   variants.add("tied embedding", [](GgufWriter& w) { w.remove_tensor("output.weight"); });
@@ -167,7 +174,8 @@ void add_additions(Variants& variants) {
     for (int i = 0; i < 1000; ++i) w.set_bool("x." + std::to_string(i), i % 2 == 0);
   });
   variants.add("one part of one", [](GgufWriter& w) { w.set_u16("split.count", 1); });
-  variants.add("RoPE divisors", [](GgufWriter& w) { w.add_f32("rope_freqs.weight", {4}, std::vector<float>(4, 1.0f)); });
+  variants.add("RoPE divisors",
+               [](GgufWriter& w) { w.add_f32("rope_freqs.weight", {4}, std::vector<float>(4, 1.0f)); });
   variants.add("linear RoPE", [](GgufWriter& w) {
     w.set_string("llama.rope.scaling.type", "linear");
     w.set_f32("llama.rope.scaling.factor", 2.0f);

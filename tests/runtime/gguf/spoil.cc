@@ -48,9 +48,15 @@ T other_number(const GgufImage& good, std::uint64_t offset, Rng& rng) {
   T value = old;
   while (value == old) {
     switch (rng.below(3)) {
-      case 0: value = static_cast<T>(old + static_cast<T>(rng.below(17)) - 8); break;
-      case 1: value = static_cast<T>(T{1} << rng.below(sizeof(T) * 8)); break;
-      default: value = static_cast<T>(rng.next()); break;
+      case 0:
+        value = static_cast<T>(old + static_cast<T>(rng.below(17)) - 8);
+        break;
+      case 1:
+        value = static_cast<T>(T{1} << rng.below(sizeof(T) * 8));
+        break;
+      default:
+        value = static_cast<T>(rng.next());
+        break;
     }
   }
   return value;
@@ -70,7 +76,8 @@ Spoil magic(const GgufImage& good, Rng& rng) {
 Spoil version(const GgufImage&, Rng& rng) {
   constexpr std::uint32_t kOther[] = {0, 1, 4, 0x03000000};
   const bool listed = rng.below(2) == 0;
-  return put("version", 4, listed ? pick<std::uint32_t>(kOther, rng) : 5 + static_cast<std::uint32_t>(rng.below(0xfffffff0u)));
+  return put("version", 4,
+             listed ? pick<std::uint32_t>(kOther, rng) : 5 + static_cast<std::uint32_t>(rng.below(0xfffffff0u)));
 }
 
 Spoil tensor_count(const GgufImage& good, Rng& rng) {
@@ -138,9 +145,9 @@ Spoil boolean(const GgufImage& good, Rng& rng) {
 }
 
 Spoil size(const GgufImage& good, Rng& rng) {
-  constexpr const char* kSizes[] = {"llama.block_count",         "llama.embedding_length",
-                                    "llama.feed_forward_length", "llama.attention.head_count",
-                                    "llama.attention.head_count_kv", "llama.vocab_size"};
+  constexpr const char* kSizes[] = {
+      "llama.block_count",          "llama.embedding_length",        "llama.feed_forward_length",
+      "llama.attention.head_count", "llama.attention.head_count_kv", "llama.vocab_size"};
   const GgufPlace& place = good.place(GgufField::kValue, pick<const char*>(kSizes, rng));
   return put("number " + place.of, place.offset, other_number<std::uint32_t>(good, place.offset, rng));
 }
@@ -151,7 +158,8 @@ Spoil context_or_rotation(const GgufImage& good, Rng& rng) {
     return put("number llama.context_length", good.place(GgufField::kValue, "llama.context_length").offset,
                rng.below(8) == 0 ? 0u : high);
   }
-  const auto odd_or_high = static_cast<std::uint32_t>(rng.below(2) == 0 ? 1 + 2 * rng.below(3) : 9 + rng.below(1u << 30));
+  const auto odd_or_high =
+      static_cast<std::uint32_t>(rng.below(2) == 0 ? 1 + 2 * rng.below(3) : 9 + rng.below(1u << 30));
   return put("number llama.rope.dimension_count", good.place(GgufField::kValue, "llama.rope.dimension_count").offset,
              odd_or_high);
 }
@@ -160,8 +168,8 @@ Spoil real_number(const GgufImage& good, Rng& rng) {
   constexpr const char* kReals[] = {"llama.attention.layer_norm_rms_epsilon", "llama.rope.freq_base"};
   const GgufPlace& place = good.place(GgufField::kValue, pick<const char*>(kReals, rng));
   const float kWrong[] = {std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity(),
-                          -std::numeric_limits<float>::infinity(), 0.0f, -static_cast<float>(rng.unit()),
-                          3e12f + 1e20f * static_cast<float>(rng.unit())};
+                          -std::numeric_limits<float>::infinity(), 0.0f,
+                          -static_cast<float>(rng.unit()),         3e12f + 1e20f * static_cast<float>(rng.unit())};
   return put("number " + place.of, place.offset, pick<float>(kWrong, rng));
 }
 
@@ -192,7 +200,8 @@ Spoil byte_token(const GgufImage& good, Rng& rng) {
 }
 
 Spoil architecture(const GgufImage& good, Rng& rng) {
-  const GgufPlace& place = good.place(GgufField::kString, rng.below(2) == 0 ? "general.architecture" : "tokenizer.ggml.model");
+  const GgufPlace& place =
+      good.place(GgufField::kString, rng.below(2) == 0 ? "general.architecture" : "tokenizer.ggml.model");
   const std::uint64_t offset = place.offset + rng.below(place.bytes);
   return put("text of " + place.of, offset, other_number<std::uint8_t>(good, offset, rng));
 }
@@ -207,7 +216,8 @@ Spoil tensor_type(const GgufImage& good, Rng& rng) {
   constexpr std::uint32_t kOther[] = {4, 5, 6, 7, 9, 10, 11, 12, 13, 15, 16, 20, 23, 24, 28, 39, 40, 41};
   const GgufPlace& place = any_place(good, GgufField::kTensorType, rng);
   const auto unknown = 42 + static_cast<std::uint32_t>(rng.below(0xffffff00u));
-  return put("type of tensor " + place.of, place.offset, rng.below(2) == 0 ? unknown : pick<std::uint32_t>(kOther, rng));
+  return put("type of tensor " + place.of, place.offset,
+             rng.below(2) == 0 ? unknown : pick<std::uint32_t>(kOther, rng));
 }
 
 Spoil norm_value(const GgufImage& good, Rng& rng) {
@@ -226,11 +236,11 @@ Spoil range(const GgufImage& good, Rng& rng) {
 }
 
 using Maker = Spoil (*)(const GgufImage&, Rng&);
-constexpr Maker kMakers[] = {magic,       version,      tensor_count, entry_count,        key_length,   key_character,
-                             needed_key,  value_type,   item_type,    item_count,         string_length, boolean,
-                             size,        context_or_rotation,        real_number,        score,        token_type,
-                             special_id,  byte_token,   architecture, tensor_name_length, tensor_name,  dim_count,
-                             dim,         tensor_type,  tensor_offset, norm_value,        range};
+constexpr Maker kMakers[] = {
+    magic,       version,   tensor_count, entry_count,   key_length,    key_character, needed_key,
+    value_type,  item_type, item_count,   string_length, boolean,       size,          context_or_rotation,
+    real_number, score,     token_type,   special_id,    byte_token,    architecture,  tensor_name_length,
+    tensor_name, dim_count, dim,          tensor_type,   tensor_offset, norm_value,    range};
 
 bool changes(const GgufImage& good, const Spoil& spoil) {
   return std::memcmp(good.bytes.data() + spoil.offset, spoil.bytes.data(), spoil.bytes.size()) != 0;

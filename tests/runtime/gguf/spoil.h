@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Spoil: one change of a good model file after which it must be refused: a field, or a range of bytes, that no loader may
-// accept. Made from the writer's list of fields for stories260K; for the bad-file campaign only.
-// Threads: any.
+// Spoil: one change of a good model file after which it must be refused: a field, or a range of bytes, that no loader
+// may accept. Made from the writer's list of fields for stories260K; for the bad-file campaign only. Threads: any.
 #pragma once
 
 #include <cstddef>

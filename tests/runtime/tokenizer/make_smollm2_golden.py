@@ -21,9 +21,12 @@ CONTROL_TYPE = 3
 WORDS = ("casa cucina soggiorno perché città così l'acqua dell'anno un'altra quest'è accendi spegni Buongiorno!"
          " Straße größer naïve café don't I'll we've you're it's she'd I'M DON'T hello World README foo_bar camelCase"
          " HTTP/2 x86_64 0x1F 3.14159 1,234,567 2024-09-17 12:30 100% €5 $19.99 ½ ² Ⅷ ٣ ४ 日本語 漢字かな 한국어 русский"
-         " ελληνικά עברית العربية हिन्दी ไทย 👍 👩‍🚀 🇮🇹 e\u0301 \u200b \ufeff -- == != :: <- => ... ''' \"\" {} [] #!/").split()
-SPACES = [" ", " ", " ", "  ", "   ", "\n", "\n\n", "\r\n", "\t", " \n ", "\u00a0", "\u3000", "\u2028", "\u180e", "\u0085", ""]
-MARKS = ["<|im_start|>", "<|im_end|>", "<|endoftext|>", "<file_sep>", "<|im_start", "im_end|>", "<|im_end|><|im_start|>"]
+         " ελληνικά"
+         " עברית العربية हिन्दी ไทย 👍 👩‍🚀 🇮🇹 e\u0301 \u200b \ufeff -- == != :: <- => ... ''' \"\" {} [] #!/").split()
+SPACES = [" ", " ", " ", "  ", "   ", "\n", "\n\n", "\r\n", "\t", " \n ",
+          "\u00a0", "\u3000", "\u2028", "\u180e", "\u0085", ""]
+MARKS = ["<|im_start|>", "<|im_end|>", "<|endoftext|>", "<file_sep>", "<|im_start",
+         "im_end|>", "<|im_end|><|im_start|>"]
 
 
 def load(path):
@@ -37,7 +40,8 @@ def load(path):
 def make_tokenizer(tokens, merges, types, parse_special):
     tokenizer = Tokenizer(models.BPE({t: i for i, t in enumerate(tokens)}, merges))
     tokenizer.pre_tokenizer = pre_tokenizers.Sequence(
-        [pre_tokenizers.Digits(individual_digits=True), pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=True)])
+        [pre_tokenizers.Digits(individual_digits=True),
+         pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=True)])
     if parse_special:
         special = [AddedToken(t, normalized=False, special=True) for t, k in zip(tokens, types) if k == CONTROL_TYPE]
         tokenizer.add_special_tokens(special)
@@ -81,7 +85,8 @@ def digits_and_signs(rng, texts):
 
 
 def with_marks(rng, texts):
-    return rng.choice(["", words(rng, texts)]) + rng.choice(MARKS) + cut_from_corpus(rng, texts) + rng.choice(MARKS + [""])
+    before = rng.choice(["", words(rng, texts)])
+    return before + rng.choice(MARKS) + cut_from_corpus(rng, texts) + rng.choice(MARKS + [""])
 
 
 def fnv1a(ids):

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// SmolLM2's vocabulary against Hugging Face `tokenizers` on 5,000 strings; make_smollm2_golden.py made the file and says
-// what a record holds.
+// SmolLM2's vocabulary against Hugging Face `tokenizers` on 5,000 strings; make_smollm2_golden.py made the file and
+// says what a record holds.
 #include <gtest/gtest.h>
 
 #include <cstring>

@@ -68,7 +68,9 @@ Vocab spm_vocab() {
   }
   for (const char* text : {"\xE2\x96\x81", "a", "b", "<", "s", ">"}) add(text, -10, 1);
   add("ab", -1, 1);
-  add("\xE2\x96\x81" "ab", -2, 1);
+  add("\xE2\x96\x81"
+      "ab",
+      -2, 1);
   add("<s", -3, 1);
   vocab.bos = 1;
   vocab.eos = 2;
@@ -87,7 +89,9 @@ TEST(Tokenizer, MergesTheLowestRankFirstAndTheLeftmostOfEqualOnes) {
 
 TEST(Tokenizer, ScoresDecideAndASpaceStandsInFrontOfSentencePieceText) {
   const auto tokenizer = create_or_die(spm_vocab());
-  const Token space_ab = tokenizer->find_token("\xE2\x96\x81" "ab");
+  const Token space_ab = tokenizer->find_token(
+      "\xE2\x96\x81"
+      "ab");
   EXPECT_EQ(tokenizer->encode("ab", true).value(), (std::vector<Token>{space_ab}));
   EXPECT_EQ(tokenizer->decode(std::vector<Token>{1, space_ab, space_ab}), "ab ab");
   const auto bytes = tokenizer->encode("è", true).value();
@@ -159,8 +163,10 @@ TEST(Tokenizer, AnyBytesComeBackAndNeverHoldAControlToken) {
   for (int round = 0; round < 500; ++round) {
     std::string text;
     for (std::uint64_t n = rng.below(40); text.size() < n;) {
-      constexpr const char* kParts[] = {"<|end|>", "<s>", "</s>", "<|endoftext|>", " ", "a", "\xE2\x96", "\x81", "\xC3", "9"};
-      text += rng.below(2) != 0 ? std::string(kParts[rng.below(10)]) : std::string(1, static_cast<char>(rng.below(256)));
+      constexpr const char* kParts[] = {"<|end|>", "<s>",      "</s>", "<|endoftext|>", " ",
+                                        "a",       "\xE2\x96", "\x81", "\xC3",          "9"};
+      text +=
+          rng.below(2) != 0 ? std::string(kParts[rng.below(10)]) : std::string(1, static_cast<char>(rng.below(256)));
     }
     for (const auto& tokenizer : {bpe, spm}) {
       const auto tokens = tokenizer->encode(text, /*parse_special=*/false).value();
@@ -280,16 +286,17 @@ TEST(Tokenizer, AVocabularyThatMakesNoSenseIsRefusedByName) {
                                 {"token 5 has 2000", [](Vocab& v) { v.tokens[5].assign(2000, 'x'); }},
                                 {"special token 261", [](Vocab& v) { v.tokens[261].assign(300, 'x'); }},
                             });
-  expect_refused(spm_vocab, {
-                                {"scores has 2", [](Vocab& v) { v.scores.resize(2); }},
-                                {"score of token 4", [](Vocab& v) { v.scores[4] = std::numeric_limits<float>::quiet_NaN(); }},
-                                {"token 4 is a byte token", [](Vocab& v) { v.tokens[4] = "<0x-1>"; }},
-                                {"some text has no tokens",
-                                 [](Vocab& v) {
-                                   v.types[4] = 1;
-                                   v.unknown = -1;
-                                 }},
-                            });
+  expect_refused(spm_vocab,
+                 {
+                     {"scores has 2", [](Vocab& v) { v.scores.resize(2); }},
+                     {"score of token 4", [](Vocab& v) { v.scores[4] = std::numeric_limits<float>::quiet_NaN(); }},
+                     {"token 4 is a byte token", [](Vocab& v) { v.tokens[4] = "<0x-1>"; }},
+                     {"some text has no tokens",
+                      [](Vocab& v) {
+                        v.types[4] = 1;
+                        v.unknown = -1;
+                      }},
+                 });
 }
 
 }  // namespace

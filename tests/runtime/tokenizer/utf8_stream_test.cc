@@ -51,7 +51,8 @@ TEST(Utf8Stream, AnyBytesInAnyPiecesGiveTheSameValidText) {
   for (int round = 0; round < 2000; ++round) {
     std::string bytes;
     for (std::uint64_t n = rng.below(24); bytes.size() < n;) {
-      constexpr std::uint8_t kTelling[] = {0x41, 0x80, 0xBF, 0xC2, 0xE0, 0xA0, 0xED, 0x9F, 0xF0, 0x90, 0xF4, 0x8F, 0xFF};
+      constexpr std::uint8_t kTelling[] = {0x41, 0x80, 0xBF, 0xC2, 0xE0, 0xA0, 0xED,
+                                           0x9F, 0xF0, 0x90, 0xF4, 0x8F, 0xFF};
       bytes += static_cast<char>(kTelling[rng.below(sizeof kTelling)]);
     }
     Utf8Stream stream;

@@ -105,11 +105,12 @@ TEST_P(Vectors, DecodingGivesTheTextBack) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Vocabularies, Vectors, testing::Values("gpt-2", "phi-3", "mpt", "falcon"), [](const auto& param) {
-  std::string name = param.param;
-  std::erase(name, '-');
-  return name;
-});
+INSTANTIATE_TEST_SUITE_P(Vocabularies, Vectors, testing::Values("gpt-2", "phi-3", "mpt", "falcon"),
+                         [](const auto& param) {
+                           std::string name = param.param;
+                           std::erase(name, '-');
+                           return name;
+                         });
 
 }  // namespace
 }  // namespace larder::tokenizer
