@@ -176,7 +176,7 @@ const std::vector<Shape>& shapes() {
   static const std::vector<Shape> all = {
       {8, 4, 2, KvType::kF32, 0, 1, 0},    {8, 4, 2, KvType::kF16, 0, 40, 0},    {64, 3, 3, KvType::kF16, 0, 33, 0},
       {64, 3, 3, KvType::kF16, 250, 9, 0}, {64, 1, 1, KvType::kF32, 500, 20, 0}, {80, 2, 4, KvType::kF16, 97, 7, 0},
-      {128, 1, 8, KvType::kF16, 255, 3, 0}, {64, 2, 3, KvType::kF16, 515, 5, 100}, {20, 2, 3, KvType::kF32, 300, 17, 31},
+      {128, 1, 8, KvType::kF16, 255, 3, 0}, {128, 1, 1, KvType::kF16, 600, 14, 0}, {64, 2, 3, KvType::kF16, 515, 5, 100}, {20, 2, 3, KvType::kF32, 300, 17, 31},
   };
   return all;
 }
@@ -227,6 +227,19 @@ TEST(Attention, RowsDoNotSeeWhatComesAfterThem) {
     const std::vector<float> early = run.run(*kernels, partial, 20);
     EXPECT_EQ(std::memcmp(early.data(), whole.data(), seen * sizeof(float)), 0) << kernels->name;
     EXPECT_TRUE(std::isnan(early[early.size() - 4])) << "positions after row 19 should have been NaN";
+  }
+}
+
+// The two tiers that fuse differ only in the width of their registers, so a pool may move between such processors.
+TEST(Attention, TheFusingTiersGiveEqualBits) {
+  const KernelSet* narrow = select_kernels(IsaRequest::kAvx2);
+  const KernelSet* wide = select_kernels(IsaRequest::kAvx512);
+  if (narrow == nullptr || wide == nullptr) GTEST_SKIP() << "this processor lacks one of avx2 and avx512";
+  Rng rng(8);
+  for (const Shape& shape : shapes()) {
+    const Pool pool = make_pool(rng, shape, 5);
+    const Queries run(rng, shape);
+    EXPECT_TRUE(same_bits(run.run(*narrow, pool, shape.rows), run.run(*wide, pool, shape.rows))) << shape.d_head;
   }
 }
 

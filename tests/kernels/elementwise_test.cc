@@ -152,6 +152,35 @@ TEST(Add, IsTheRoundedSumInEveryTier) {
   }
 }
 
+TEST(SelectKernels, TheFusingTiersGiveEqualBitsElementwise) {
+  const KernelSet* narrow = select_kernels(IsaRequest::kAvx2);
+  const KernelSet* wide = select_kernels(IsaRequest::kAvx512);
+  if (narrow == nullptr || wide == nullptr) GTEST_SKIP() << "this processor lacks one of avx2 and avx512";
+  Rng rng(6);
+  const std::vector<float> x = random_floats(rng, 2051, 9.0f);
+  const std::vector<float> y = random_floats(rng, 2051);
+  std::vector<float> a(x.size());
+  std::vector<float> b(x.size());
+  narrow->silu_mul(x.data(), y.data(), a.data(), a.size());
+  wide->silu_mul(x.data(), y.data(), b.data(), b.size());
+  EXPECT_TRUE(same_bits(a, b));
+  narrow->rms_norm(x.data(), y.data(), a.data(), 2051, 1e-5f);
+  wide->rms_norm(x.data(), y.data(), b.data(), 2051, 1e-5f);
+  EXPECT_TRUE(same_bits(a, b));
+  RopeArgs rope;
+  rope.rows = 1;
+  rope.n_heads = 32;
+  rope.d_head = 64;
+  rope.n_rot = 64;
+  rope.cos_sin = y.data();
+  a = b = x;
+  rope.x = a.data();
+  narrow->rope(rope);
+  rope.x = b.data();
+  wide->rope(rope);
+  EXPECT_TRUE(same_bits(a, b));
+}
+
 // The bits of an element do not depend on where it stands or how many there are.
 TEST(SiluMul, AnElementAloneHasTheBitsItHasInARow) {
   Rng rng(5);

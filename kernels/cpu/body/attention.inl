@@ -4,6 +4,7 @@
 // Source: softmax over parts with a running maximum, Milakov & Gimelshein 2018.
 
 constexpr std::uint32_t kQueryBlock = 48;  // query vectors that share the conversion of a span to f32
+constexpr std::uint32_t kDirectVectors = 2 * kTileM;  // so few read halves where they lie instead
 constexpr std::size_t kScoreStride = kSpanTokens + 16;  // rows of scores and of V, off the 4 KiB grid
 
 // One thread's scratch: floats, each part a whole number of 64-byte lines.
@@ -153,9 +154,48 @@ inline std::uint32_t alike(const AttentionArgs& a, std::uint32_t first, std::uin
   return count;
 }
 
+// Scores of `count` vectors from `at` on against the tokens [from, to) of a span, from the floats in scratch or straight from
+// the halves in the blocks. Both read the same numbers in the same order.
+inline void score_tokens(const AttentionArgs& a, const AttentionScratch& s, std::uint32_t start, std::uint32_t from,
+                         std::uint32_t to, std::size_t at, std::uint32_t count, bool direct) {
+  const std::size_t d_pad = padded(a.layout.d_head);
+  const float* q = s.q + at * d_pad;
+  float* score = s.score + at * kScoreStride;
+  const Range d{0, a.layout.d_head};
+  if (!direct) {
+    const FloatRows k{s.k + from * d_pad, d_pad};
+    strip_of<FloatRows>(count, {k, q, d_pad, score + from, kScoreStride, d}, to - from);
+    return;
+  }
+  for (std::uint32_t t = from; t < to;) {
+    const std::byte* slice = a.blocks[(start + t) / kBlockTokens] + a.layout.slice_offset(a.layer, a.kv_head);
+    const std::uint32_t in_block = t % kBlockTokens;
+    const std::uint32_t tokens = smaller(to - t, kBlockTokens - in_block);
+    const std::uint16_t* row = reinterpret_cast<const std::uint16_t*>(slice) + in_block * a.layout.d_head;
+    strip_of<HalfRows>(count, {{row, a.layout.d_head}, q, d_pad, score + t, kScoreStride, d}, tokens);
+    t += tokens;
+  }
+}
+
+// The weighted sums of V of `count` vectors from `at` on over the tokens `seen` of a span.
+inline void sum_values(const AttentionArgs& a, const AttentionScratch& s, std::uint32_t start, Range seen, std::size_t at,
+                       std::uint32_t count, bool direct) {
+  const std::size_t d_pad = padded(a.layout.d_head);
+  const float* weight = s.score + at * kScoreStride;
+  float* part = s.part + at * d_pad;
+  if (direct) {
+    const std::size_t offset = a.layout.slice_offset(a.layer, a.kv_head) + a.layout.v_offset_in_slice();
+    const PagedHalfRows v{a.blocks + start / kBlockTokens, offset};
+    strip_of<PagedHalfRows>(count, {v, weight, kScoreStride, part, d_pad, seen}, a.layout.d_head);
+  } else {
+    const FloatRows v{s.v, kScoreStride};
+    strip_of<FloatRows>(count, {v, weight, kScoreStride, part, d_pad, seen}, a.layout.d_head);
+  }
+}
+
 // Vectors [first, stop) over one span.
 inline void attend_span(const AttentionArgs& a, const AttentionScratch& s, std::uint32_t first, std::uint32_t stop,
-                        std::uint32_t start) {
+                        std::uint32_t start, bool direct) {
   const std::size_t d_pad = padded(a.layout.d_head);
   for (std::uint32_t i = first; i < stop;) {
     const std::uint32_t count = alike(a, i, stop, start);
@@ -163,13 +203,9 @@ inline void attend_span(const AttentionArgs& a, const AttentionScratch& s, std::
     const std::size_t at = i - first;
     i += count;
     if (seen.begin == seen.end) continue;
-    const std::uint32_t from = seen.begin & ~15u;
-    const std::uint32_t to = (seen.end + 15u) & ~15u;
-    strip_of(count, {s.k + from * d_pad, d_pad, s.q + at * d_pad, d_pad, s.score + at * kScoreStride + from,
-                     kScoreStride, {0, a.layout.d_head}, false, s.score, true, true}, to - from);
+    score_tokens(a, s, start, seen.begin & ~15u, (seen.end + 15u) & ~15u, at, count, direct);
     for (std::uint32_t j = 0; j < count; ++j) weigh(s, at + j, seen);
-    strip_of(count, {s.v, kScoreStride, s.score + at * kScoreStride, kScoreStride, s.part + at * d_pad, d_pad, seen,
-                     false, s.score, true, true}, a.layout.d_head);
+    sum_values(a, s, start, seen, at, count, direct);
     for (std::uint32_t j = 0; j < count; ++j) merge_span(s, at + j, d_pad);
   }
 }
@@ -202,6 +238,7 @@ inline void finish_queries(const AttentionArgs& a, const AttentionScratch& s, st
 
 void attention(const AttentionArgs& a) {
   const std::uint32_t vectors = a.rows * a.group;
+  const bool direct = a.layout.type == KvType::kF16 && vectors <= kDirectVectors;
   const AttentionScratch s = carve(a.scratch, a.layout.d_head, vectors < kQueryBlock ? vectors : kQueryBlock);
   for (std::uint32_t first = 0; first < vectors; first += kQueryBlock) {
     const std::uint32_t stop = vectors - first < kQueryBlock ? vectors : first + kQueryBlock;
@@ -214,8 +251,8 @@ void attention(const AttentionArgs& a) {
       if (newest.begin == newest.end && oldest.begin == oldest.end) continue;
       const std::uint32_t from = oldest.begin == oldest.end ? 0 : oldest.begin;
       const std::uint32_t to = newest.begin == newest.end ? oldest.end : newest.end;
-      load_span(a, s, start, {from, to});
-      attend_span(a, s, first, stop, start);
+      if (!direct) load_span(a, s, start, {from, to});
+      attend_span(a, s, first, stop, start, direct);
     }
     finish_queries(a, s, first, stop);
   }

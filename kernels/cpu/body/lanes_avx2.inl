@@ -88,6 +88,18 @@ inline float join_max(const Reg (&r)[2]) {
   return _mm_cvtss_f32(_mm_max_ss(two, _mm_movehdup_ps(two)));
 }
 
+inline Reg load_halves(const std::uint16_t* p) {
+  return _mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p)));
+}
+inline Reg load_halves_masked(const std::uint16_t* p, std::size_t part, const LaneMask& mask) {
+  const int named = _mm256_movemask_ps(_mm256_castsi256_ps(mask.part[part]));
+  std::uint16_t half[8] = {};
+  for (int i = 0; i < 8; ++i) {
+    if (((named >> i) & 1) != 0) half[i] = p[i];
+  }
+  return load_halves(half);
+}
+
 inline void halves_to_floats(const std::uint16_t* in, std::size_t n, float* out) {
   std::size_t i = 0;
   for (; i + 8 <= n; i += 8) {

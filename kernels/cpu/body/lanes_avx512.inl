@@ -79,6 +79,13 @@ inline float join_max(const Reg (&r)[1]) {
   return _mm_cvtss_f32(_mm_max_ss(two, _mm_movehdup_ps(two)));
 }
 
+inline Reg load_halves(const std::uint16_t* p) {
+  return _mm512_cvtph_ps(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(p)));
+}
+inline Reg load_halves_masked(const std::uint16_t* p, std::size_t, LaneMask mask) {
+  return _mm512_cvtph_ps(_mm256_maskz_loadu_epi16(mask.bits, p));
+}
+
 inline void halves_to_floats(const std::uint16_t* in, std::size_t n, float* out) {
   std::size_t i = 0;
   for (; i + 16 <= n; i += 16) {

@@ -87,6 +87,20 @@ inline float join_max(const Reg (&r)[4]) {
   return a > b ? a : b;
 }
 
+inline Reg load_halves(const std::uint16_t* p) {
+  Reg r;
+  for (int i = 0; i < 4; ++i) r[i] = f16_to_f32(p[i]);
+  return r;
+}
+inline Reg load_halves_masked(const std::uint16_t* p, std::size_t part, LaneMask mask) {
+  Reg r = zero();
+  for (int i = 0; i < 4; ++i) {
+    const int lane = static_cast<int>(part) * 4 + i;
+    if (lane >= mask.begin && lane < mask.end) r[i] = f16_to_f32(p[i]);
+  }
+  return r;
+}
+
 inline void halves_to_floats(const std::uint16_t* in, std::size_t n, float* out) {
   for (std::size_t i = 0; i < n; ++i) out[i] = f16_to_f32(in[i]);
 }

@@ -47,7 +47,7 @@ void matmul_few(const MatmulArgs& a) {
       if (!direct) {
         for (std::uint32_t i = 0; i < count; ++i) decode_row(a.w.type, rows + i * row_bytes, cols, panel + i * stride);
       }
-      strip_of(a.rows, {w, stride, a.x + k, a.x_stride, a.out + n, a.out_stride, {0, cols}, a.accumulate, state, k == 0,
+      strip_piece(a.rows, {{w, stride}, a.x + k, a.x_stride, a.out + n, a.out_stride, {0, cols}, a.accumulate, state, k == 0,
                         k + cols == a.w.cols}, count);
       k += cols;
     } while (k < a.w.cols);
@@ -68,8 +68,8 @@ inline void sweep_strip(const MatmulArgs& a, const float* panel, std::size_t str
   std::uint32_t k = 0;
   do {
     const std::uint32_t cols = smaller(a.w.cols - k, piece);
-    strip_of(smaller(a.rows - m, kTileM),
-             {panel + k, stride, a.x + m * a.x_stride + k, a.x_stride, a.out + m * a.out_stride + n, a.out_stride,
+    strip_piece(smaller(a.rows - m, kTileM),
+             {{panel + k, stride}, a.x + m * a.x_stride + k, a.x_stride, a.out + m * a.out_stride + n, a.out_stride,
               {0, cols}, a.accumulate, state, k == 0, k + cols == a.w.cols}, count);
     k += cols;
   } while (k < a.w.cols);

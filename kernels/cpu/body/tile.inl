@@ -8,20 +8,59 @@ struct Range {
   std::uint32_t end;
 };
 
-// Row n of w at w + n * w_stride, likewise x and out; out[m][n]. A long sum may be made in pieces, in order: all but the first
+// Where a tile reads its weights: element (row n, k), 16 at a time. Rows that lie apart by a stride, as floats or as halves.
+struct FloatRows {
+  const float* at;
+  std::size_t stride;
+
+  Reg read(std::size_t n, std::size_t k) const { return load(at + n * stride + k); }
+  Reg read_masked(std::size_t n, std::size_t k, std::size_t part, const LaneMask& mask) const {
+    return load_masked(at + n * stride + k, part, mask);
+  }
+  void skip(std::size_t n) { at += n * stride; }
+};
+
+struct HalfRows {
+  const std::uint16_t* at;
+  std::size_t stride;
+
+  Reg read(std::size_t n, std::size_t k) const { return load_halves(at + n * stride + k); }
+  Reg read_masked(std::size_t n, std::size_t k, std::size_t part, const LaneMask& mask) const {
+    return load_halves_masked(at + n * stride + k, part, mask);
+  }
+  void skip(std::size_t n) { at += n * stride; }
+};
+
+// Rows over tokens that lie in blocks: row n of a block begins n * kBlockTokens halves after `offset` bytes.
+struct PagedHalfRows {
+  const std::byte* const* blocks;
+  std::size_t offset;
+
+  const std::uint16_t* find(std::size_t n, std::size_t k) const {
+    const std::byte* row = blocks[k / kBlockTokens] + offset;
+    return reinterpret_cast<const std::uint16_t*>(row) + n * kBlockTokens + k % kBlockTokens;
+  }
+  Reg read(std::size_t n, std::size_t k) const { return load_halves(find(n, k)); }
+  Reg read_masked(std::size_t n, std::size_t k, std::size_t part, const LaneMask& mask) const {
+    return load_halves_masked(find(n, k), part, mask);
+  }
+  void skip(std::size_t n) { offset += n * kBlockTokens * sizeof(std::uint16_t); }
+};
+
+// Row m of x at x + m * x_stride, likewise out; out[m][n]. A long sum may be made in pieces, in order: all but the first
 // start from the lanes that the one before left in `state`.
+template <typename Weights>
 struct TileArgs {
-  const float* w;
-  std::size_t w_stride;
+  Weights w;
   const float* x;
   std::size_t x_stride;
   float* out;
   std::size_t out_stride;
   Range k;
-  bool accumulate;
-  float* state;  // 16 floats per output
-  bool first;
-  bool last;
+  bool accumulate = false;
+  float* state = nullptr;  // 16 floats per output
+  bool first = true;
+  bool last = true;
 };
 
 template <std::size_t N, std::size_t M>
@@ -43,17 +82,17 @@ template <std::size_t N, std::size_t M, typename Body>
 }
 
 // Adds the 16 products from k on to each sum; with kMasked only the lanes of the mask, and nothing else is read.
-template <std::size_t N, std::size_t M, bool kMasked>
-[[gnu::always_inline]] inline void add_products(Sums<N, M>& sums, const TileArgs& a, std::size_t k,
+template <std::size_t N, std::size_t M, bool kMasked, typename Weights>
+[[gnu::always_inline]] inline void add_products(Sums<N, M>& sums, const TileArgs<Weights>& a, std::size_t k,
                                                 const LaneMask& mask) {
 #pragma GCC unroll 4
   for (std::size_t p = 0; p < kParts; ++p) {
-    const float* w = a.w + k + p * kRegLanes;
-    const float* x = a.x + k + p * kRegLanes;
+    const std::size_t at = k + p * kRegLanes;
+    const float* x = a.x + at;
     Reg weight[N];
 #pragma GCC unroll 8
     for (std::size_t n = 0; n < N; ++n) {
-      weight[n] = kMasked ? load_masked(w + n * a.w_stride, p, mask) : load(w + n * a.w_stride);
+      weight[n] = kMasked ? a.w.read_masked(n, at, p, mask) : a.w.read(n, at);
     }
 #pragma GCC unroll 8
     for (std::size_t m = 0; m < M; ++m) {
@@ -64,8 +103,8 @@ template <std::size_t N, std::size_t M, bool kMasked>
   }
 }
 
-template <std::size_t N, std::size_t M>
-[[gnu::always_inline]] inline void write_sums(const Sums<N, M>& sums, const TileArgs& a) {
+template <std::size_t N, std::size_t M, typename Weights>
+[[gnu::always_inline]] inline void write_sums(const Sums<N, M>& sums, const TileArgs<Weights>& a) {
 #pragma GCC unroll 8
   for (std::size_t m = 0; m < M; ++m) {
     float* out = a.out + m * a.out_stride;
@@ -88,8 +127,8 @@ template <std::size_t N, std::size_t M>
 }
 
 // With kWhole the sum is one piece: nothing is kept in the state, and none of it costs.
-template <std::size_t N, std::size_t M, bool kWhole>
-[[gnu::always_inline]] inline void tile(const TileArgs& a) {
+template <std::size_t N, std::size_t M, bool kWhole, typename Weights>
+[[gnu::always_inline]] inline void tile(const TileArgs<Weights>& a) {
   Sums<N, M> sums;
   if (kWhole || a.first) {
     for_each_sum(sums, [](Reg& sum, std::size_t) { sum = zero(); });
@@ -112,11 +151,11 @@ template <std::size_t N, std::size_t M, bool kWhole>
 }
 
 // A strip of M rows of x against `count` rows of w.
-template <std::size_t M, bool kWhole>
-void strip(TileArgs a, std::size_t count) {
+template <std::size_t M, bool kWhole, typename Weights>
+void strip(TileArgs<Weights> a, std::size_t count) {
   constexpr std::size_t kN = kTileN<M>;
   const auto advance = [&a, &count](std::size_t n) {
-    a.w += n * a.w_stride;
+    a.w.skip(n);
     a.out += n;
     if constexpr (!kWhole) a.state += 16 * M * n;
     count -= n;
@@ -143,8 +182,8 @@ void strip(TileArgs a, std::size_t count) {
   }
 }
 
-template <bool kWhole>
-inline void strip_of_rows(std::uint32_t rows, const TileArgs& a, std::size_t count) {
+template <bool kWhole, typename Weights>
+inline void strip_of_rows(std::uint32_t rows, const TileArgs<Weights>& a, std::size_t count) {
   if constexpr (kTileM > 3) {
     if (rows == 6) return strip<6, kWhole>(a, count);
     if (rows == 5) return strip<5, kWhole>(a, count);
@@ -156,7 +195,12 @@ inline void strip_of_rows(std::uint32_t rows, const TileArgs& a, std::size_t cou
   return rows == 2 ? strip<2, kWhole>(a, count) : strip<1, kWhole>(a, count);
 }
 
-// rows (1..kTileM) rows of x against `count` rows of w.
-inline void strip_of(std::uint32_t rows, const TileArgs& a, std::size_t count) {
+// rows (1..kTileM) rows of x against `count` rows of w; the whole sums, or one piece of them.
+template <typename Weights>
+inline void strip_of(std::uint32_t rows, const TileArgs<Weights>& a, std::size_t count) {
+  strip_of_rows<true>(rows, a, count);
+}
+
+inline void strip_piece(std::uint32_t rows, const TileArgs<FloatRows>& a, std::size_t count) {
   return a.first && a.last ? strip_of_rows<true>(rows, a, count) : strip_of_rows<false>(rows, a, count);
 }
