@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// HolderSocket: answers on `holder.sock` in a data folder who holds it. One thread; a caller gets one short answer and is
-// closed, so it cannot be held up.
+// HolderSocket: answers on `holder.sock` in a data folder who holds it. One thread; a caller gets one short answer and
+// is closed, so it cannot be held up.
 // Shapes:   the answer is "larder holder 1\n<pid>\n<url>\n".    Errors: kIo.
 // Owns:     the socket file and the thread.    Threads: set_url any.
 #pragma once

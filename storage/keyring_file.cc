@@ -34,7 +34,8 @@ Error corrupt(const std::string& message) { return Error{ErrorCode::kCorrupt, me
 Error too_new(std::uint32_t version) {
   return Error{ErrorCode::kUnsupported,
                "the keyring has version " + std::to_string(version) + ", this program knows up to " +
-                   std::to_string(kKeyringVersion) + "; nothing was changed: use a newer program or another folder", {}};
+                   std::to_string(kKeyringVersion) + "; nothing was changed: use a newer program or another folder",
+               {}};
 }
 
 // The version as the header says it, when there is a header. It is looked at before the checksum, since a newer version
@@ -177,7 +178,8 @@ Result<SealKey> read_master_key(const std::string& folder) {
   }
   const std::string tail = check_line(key);
   const bool spelt = hex(key) == std::string(file.begin() + kMasterHead.size(), file.begin() + kMasterHead.size() + 64);
-  const bool holds = spelt && std::equal(tail.begin(), tail.end(), file.end() - static_cast<std::ptrdiff_t>(tail.size()));
+  const bool holds =
+      spelt && std::equal(tail.begin(), tail.end(), file.end() - static_cast<std::ptrdiff_t>(tail.size()));
   wipe(file);
   if (!holds) return bad;
   if (::chmod(path.c_str(), 0600) != 0) return system_error("cannot make private", path);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// EvictionPolicy: which cached block gives way next. Pure: facts in, an order out; it never sees tokens, bytes or files.
-// The caller (runtime/kv) offers only leaves that nobody uses or pins, keeps one list per queue(), oldest use first, and
-// at each eviction compares the heads of the lists by score(): the lowest goes. So an eviction costs
+// EvictionPolicy: which cached block gives way next. Pure: facts in, an order out; it never sees tokens, bytes or
+// files. The caller (runtime/kv) offers only leaves that nobody uses or pins, keeps one list per queue(), oldest use
+// first, and at each eviction compares the heads of the lists by score(): the lowest goes. So an eviction costs
 // O(queues + log leaves), and a policy may age its scores without touching every leaf.
 // Ensures:  equal facts give equal answers; a policy keeps no state.
 // Threads:  any.    Units: stamps count uses; times in ms.

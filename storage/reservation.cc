@@ -32,8 +32,10 @@ Result<Reservation> Ledger::reserve(TenantId tenant, std::string_view purpose, s
   const std::uint64_t left = capacity_ - used_;
   if (bytes > left) {
     return Error{ErrorCode::kResourceExhausted,
-                 std::to_string(bytes) + " bytes for " + std::string(purpose) + " do not fit: " + std::to_string(used_) +
-                     " of " + std::to_string(capacity_) + " are taken, " + std::to_string(left) + " are left", {}};
+                 std::to_string(bytes) + " bytes for " + std::string(purpose) +
+                     " do not fit: " + std::to_string(used_) + " of " + std::to_string(capacity_) + " are taken, " +
+                     std::to_string(left) + " are left",
+                 {}};
   }
   Reservation reservation(this, tenant, std::string(purpose), bytes);
   used_ += bytes;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reservation: move-only bytes taken from a Ledger and charged to a tenant and a purpose. What is reserved is given back
-// when the reservation goes, so that no account can drift.
+// Reservation: move-only bytes taken from a Ledger and charged to a tenant and a purpose. What is reserved is given
+// back when the reservation goes, so that no account can drift.
 // Errors:   reserve: kResourceExhausted with the arithmetic.
 // Bounds:   the ledger's capacity; one row per tenant and purpose in use.
 // Threads:  any. A reservation must not outlive its ledger.    Units: bytes.

@@ -188,7 +188,8 @@ MatchFacts CacheCore::facts_for(const ClaimState& claim, const Walk& walk) const
   constexpr std::size_t kContinuation = 64;
   if (walk.nearest != kNoNode && tree.at(walk.nearest).valid > walk.nearest_common) {
     const Node& near = tree.at(walk.nearest);
-    Sibling sibling{{near.tokens.begin() + walk.nearest_common, near.tokens.begin() + near.valid}, near.made_by, near.owner};
+    Sibling sibling{
+        {near.tokens.begin() + walk.nearest_common, near.tokens.begin() + near.valid}, near.made_by, near.owner};
     NodeIndex below = walk.nearest;
     while (sibling.tokens.size() < kContinuation && !tree.at(below).children.empty()) {
       below = tree.at(below).children.front();
@@ -253,7 +254,8 @@ std::string CacheCore::audit() const {
       }
     }
   }
-  if (free_to_go != evictable || listed != leaves.size() || with_pins != pinned) return "evictable, listed or pinned is wrong";
+  if (free_to_go != evictable || listed != leaves.size() || with_pins != pinned)
+    return "evictable, listed or pinned is wrong";
   if (owners != owned) return "blocks by owner are wrong";
   std::vector<std::uint32_t> holds(options.block_count, 0);
   for (const ClaimState& claim : claims) {

@@ -177,7 +177,8 @@ Status Claim::grow(std::uint32_t until) {
     const std::optional<BlockId> block = core_->pool.allocate(claim.seq);
     INVARIANT(block.has_value());
     const bool copies = i == 0 && claim.copy_tokens > 0 && have == claim.committed / kBlockTokens;
-    claim.copies.push_back(copies ? BlockCopy{claim.copy_from, *block, claim.copy_tokens} : BlockCopy{kNoBlock, *block, 0});
+    claim.copies.push_back(copies ? BlockCopy{claim.copy_from, *block, claim.copy_tokens}
+                                  : BlockCopy{kNoBlock, *block, 0});
     claim.table.push_back(*block);
   }
   claim.planned = std::max(claim.planned, until);

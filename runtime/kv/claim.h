@@ -58,8 +58,8 @@ class Claim {
 
   // Blocks for positions [0, blocks().size() * kBlockTokens), in order.
   const std::vector<BlockId>& blocks() const;
-  // Makes room for positions < until, evicting where it must: exactly the shortfall, or nothing when that is not enough.
-  // Requires: until <= tokens().size().
+  // Makes room for positions < until, evicting where it must: exactly the shortfall, or nothing when that is not
+  // enough. Requires: until <= tokens().size().
   // Errors: kResourceExhausted with the arithmetic; nothing has changed then.
   Status grow(std::uint32_t until);
   // Copies and zeroings that the next step of this sequence must do before its rows; each is given once.

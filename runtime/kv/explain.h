@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // explain: from what a match found to the verdict. Pure; the tree and the history are asked before.
-// Words:    P prompt tokens; L token where the last message begins; T tokens of the leading template sections, at least 1
-//           (one common token is no common start); seen: prompt tokens found equal in the tree; reused <= min(seen, P-1).
+// Words:    P prompt tokens; L token where the last message begins; T tokens of the leading template sections, at
+//           least 1 (one common token is no common start); seen: prompt tokens found equal in the tree; reused <=
+//           min(seen, P-1).
 // The first that applies:
-//   full prefix    reused reaches min(L, P-1) and something other than the template stands before L; or reused = P-1 > 0;
-//                  or the cached run was used to its very end and only kClosingTokens or fewer tokens of that same
+//   full prefix    reused reaches min(L, P-1) and something other than the template stands before L; or reused = P-1 >
+//                  0; or the cached run was used to its very end and only kClosingTokens or fewer tokens of that same
 //                  section (an answer's last token and the template's closing) lie between it and L.
 //   cold           seen <= T and seen < P, and neither a ghost nor another identity explains more.
 //   diverged       seen > T, reused not held back by the request, the prompt goes on otherwise than everything cached

@@ -53,7 +53,8 @@ Result<PinAnswer> PrefixCache::pin(const PinRequest& request) {
   const bool in_budget = answer.pinned <= answer.budget;
   const std::uint64_t beside = std::uint64_t{answer.pinned} + core.options.longest_request_blocks;
   if (!in_budget || beside > core.options.block_count) {
-    const char* which = in_budget ? "the pin would leave no room for one longest request: " : "the pin is over budget: ";
+    const char* which =
+        in_budget ? "the pin would leave no room for one longest request: " : "the pin is over budget: ";
     return Error{ErrorCode::kResourceExhausted, which + answer.arithmetic, {}};
   }
   if (core.pins.size() >= kMaxPins) {

@@ -34,7 +34,8 @@ std::uint32_t most_reusable(const PreparedPrompt& prompt) {
 }
 
 ClaimState& free_claim(CacheCore& core, std::uint32_t& slot) {
-  const auto found = std::find_if(core.claims.begin(), core.claims.end(), [](const auto& claim) { return !claim.used; });
+  const auto found =
+      std::find_if(core.claims.begin(), core.claims.end(), [](const auto& claim) { return !claim.used; });
   slot = static_cast<std::uint32_t>(found - core.claims.begin());
   if (found == core.claims.end()) core.claims.emplace_back();
   ++core.open_claims;
@@ -138,7 +139,8 @@ Result<Removed> PrefixCache::remove(NodeId id, bool when_idle, bool dry_run) {
   }
   if (core.pool.holders(node.block) > 0 && !when_idle) {
     return Error{ErrorCode::kConflict,
-                 "run " + std::to_string(id.value) + " is in use by a running request; delete it when idle, or wait", {}};
+                 "run " + std::to_string(id.value) + " is in use by a running request; delete it when idle, or wait",
+                 {}};
   }
   const std::vector<NodeIndex> nodes = core.tree.subtree(top);
   Removed removed;
@@ -153,7 +155,8 @@ Result<Removed> PrefixCache::remove(NodeId id, bool when_idle, bool dry_run) {
   const std::size_t depth = node.first_position / kBlockTokens;
   const BlockId block = node.block;
   for (ClaimState& claim : core.claims) {
-    if (claim.used && claim.publish && depth < claim.table.size() && claim.table[depth] == block) core.make_private(claim);
+    if (claim.used && claim.publish && depth < claim.table.size() && claim.table[depth] == block)
+      core.make_private(claim);
   }
   core.detach(nodes, true, removed);
   return removed;

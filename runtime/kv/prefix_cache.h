@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // PrefixCache: the front door of this room. A prefix tree over the blocks of one executor's pool, with the claims of
 // running sequences, pins, eviction and verdicts. It moves no bytes: it says which copies a step must do first.
-// Way of a sequence: open (matches, references) -> grow (blocks for rows to come) -> take_copies into the step -> commit
-// (the step succeeded) ... -> close. What was not committed is never found; what was stays cached after close.
+// Way of a sequence: open (matches, references) -> grow (blocks for rows to come) -> take_copies into the step ->
+// commit (the step succeeded) ... -> close. What was not committed is never found; what was stays cached after close.
 // Ensures:  at most P-1 prompt tokens are reused; whole blocks are shared, a partly matching one is copied on write; a
 //           node is never evicted while it is used, pinned or has children; nothing is shared between two scopes.
 // Owns:     pool states, nodes, pins. Claims must be closed or destroyed before the cache.

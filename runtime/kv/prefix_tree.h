@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// PrefixTree: nodes over blocks, one tree per root (scope, identity, salt). A node holds the tokens of one block; only a
-// full node has children; siblings lie ordered by tokens, so the longest common start is a neighbour of any place.
+// PrefixTree: nodes over blocks, one tree per root (scope, identity, salt). A node holds the tokens of one block; only
+// a full node has children; siblings lie ordered by tokens, so the longest common start is a neighbour of any place.
 // What it is not: it knows no pool, claims, pins' rules or eviction; it keeps their per-node numbers for them.
 // Bounds:   one node per published block, one per root in use.
 // Threads:  the engine thread only.    Units: tokens.
@@ -54,7 +54,7 @@ struct Node {
 struct Walk {
   std::vector<NodeIndex> whole;  // full nodes, from the root
   NodeIndex last = kNoNode;      // the root or the last of whole
-  NodeIndex nearest = kNoNode;   // its child with the longest common start (perhaps none); the child that ends there first
+  NodeIndex nearest = kNoNode;   // its child with the longest common start, if any; of equals one that ends there
   std::uint32_t nearest_common = 0;
   std::uint32_t seen = 0;        // tokens in all
 };

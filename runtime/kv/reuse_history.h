@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// ReuseHistory: what was cached once, so that a verdict can name the cause: ghosts of blocks that gave way, and marks of
-// token chains with the identity they were cached under. It outlives a model, so that the next one can say "other
+// ReuseHistory: what was cached once, so that a verdict can name the cause: ghosts of blocks that gave way, and marks
+// of token chains with the identity they were cached under. It outlives a model, so that the next one can say "other
 // identity". It holds keyed hashes, and tokens only for tails shorter than a block.
 // Bounds:   max_ghosts and max_marks; the oldest go first. Everything of a scope goes with forget_scope.
 // Threads:  the engine thread only.

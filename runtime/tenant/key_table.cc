@@ -34,7 +34,8 @@ Result<KeyRecord> KeyTable::find(std::string_view key) const {
   const Digest256 nothing{};
   const bool equal = storage::equal_constant_time(hash, found == records_.end() ? nothing : found->second.hash);
   if (found == records_.end() || !equal || key.size() > kMaxKeyText) {
-    return Error{ErrorCode::kUnauthorized, "the API key is not known; make one with larderctl keys or in the window", {}};
+    return Error{
+        ErrorCode::kUnauthorized, "the API key is not known; make one with larderctl keys or in the window", {}};
   }
   return found->second;
 }

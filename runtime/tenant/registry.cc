@@ -37,7 +37,8 @@ Status check_name(std::string_view name, const char* whose) {
 Error no_tenant(TenantId id) { return Error{ErrorCode::kNotFound, "no tenant " + std::to_string(id.value), {}}; }
 
 Error full(const char* what, std::size_t most) {
-  return Error{ErrorCode::kResourceExhausted, "there are " + std::to_string(most) + " " + what + " already; delete one", {}};
+  return Error{
+      ErrorCode::kResourceExhausted, "there are " + std::to_string(most) + " " + what + " already; delete one", {}};
 }
 
 Digest256 hash_key_of(const Bytes<32>& master) { return storage::derive_key(master, "api keys"); }
@@ -84,8 +85,9 @@ Status Registry::load() {
     ASSIGN_OR_RETURN(const std::string aside, storage::set_keyring_aside(folder_));
     const char* why = master.ok() ? "belongs to another store"
                       : master.error().code == ErrorCode::kNotFound ? "is missing" : "is damaged";
-    notices_.push_back(std::string("master.key ") + why + ", so tenants, keys and cached state cannot be read; they were set aside in " +
-                       aside + " and a new store was begun");
+    notices_.push_back(std::string("master.key ") + why +
+                       ", so tenants, keys and cached state cannot be read; they were set aside in " + aside +
+                       " and a new store was begun");
     return start_afresh();
   }
   if (none) return start_afresh();
@@ -290,7 +292,8 @@ Result<ShareGroup> Registry::create_group(std::string_view name, std::vector<Ten
     if (!next->tenants.contains(member)) return no_tenant(member);
   }
   for (const auto& [id, group] : next->groups) {
-    if (group.name == name) return Error{ErrorCode::kConflict, "there is a share group of that name", std::string(name)};
+    if (group.name == name)
+      return Error{ErrorCode::kConflict, "there is a share group of that name", std::string(name)};
   }
   ShareGroup group{next->next_group++, std::string(name), clock_.wall(), new_scope(), std::move(members)};
   next->groups.emplace(group.id, group);

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Registry: tenants, their scopes, keys, quotas and share groups, kept in the data folder's keyring. The first run makes
-// the tenants `home` and `local` (keyless loopback). A change is durable in both copies before its method answers ok.
-// What it is not: it holds no blocks; whoever deletes a tenant or a group erases the returned scope from the caches.
+// Registry: tenants, their scopes, keys, quotas and share groups, kept in the data folder's keyring. The first run
+// makes the tenants `home` and `local` (keyless loopback). A change is durable in both copies before its method
+// answers ok. What it is not: it holds no blocks; whoever deletes a tenant or a group erases the returned scope from
+// the caches.
 // Errors:   kInvalidArgument, kNotFound, kConflict (name taken, `home` and `local` stay), kIo; after an error nothing
-//           has changed. open: kUnsupported (a newer version; the folder is left untouched), kCorrupt (both copies bad).
+//           has changed. open: kUnsupported (a newer version; the folder is left untouched), kCorrupt (both copies
+//           bad).
 // Threads:  any. Changes wait for each other and for the disk, so make them off the engine thread; reads take one short
 //           lock and never wait for the disk.    Bounds: kMaxTenants, kMaxKeys, kMaxGroups.
 #pragma once

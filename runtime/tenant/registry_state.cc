@@ -178,6 +178,10 @@ std::vector<std::uint8_t> Registry::State::encode(const storage::SealKey& master
   meta.number(next_tenant);
   meta.number(next_key);
   meta.number(next_group);
+  meta.number(static_cast<std::uint32_t>(tenants.size()));
+  meta.number(static_cast<std::uint32_t>(
+      std::count_if(keys.begin(), keys.end(), [](const auto& key) { return !key.second.ephemeral; })));
+  meta.number(static_cast<std::uint32_t>(groups.size()));
   out.record(Kind::kMeta, meta);
   for (const auto& [id, tenant] : tenants) {
     Writer body;
@@ -227,6 +231,7 @@ Result<Registry::State> Registry::State::decode(std::span<const std::uint8_t> pa
   State state;
   Reader reader(payload);
   bool first = true;
+  std::uint32_t counts[3] = {};  // of tenants, keys and groups, so that lost records are noticed
   while (!reader.at_end()) {
     const auto kind = static_cast<Kind>(reader.number<std::uint8_t>());
     Reader body(reader.raw(reader.number<std::uint32_t>()));
@@ -239,6 +244,7 @@ Result<Registry::State> Registry::State::decode(std::span<const std::uint8_t> pa
         state.next_tenant = body.number<std::uint32_t>();
         state.next_key = body.number<std::uint32_t>();
         state.next_group = body.number<std::uint32_t>();
+        for (std::uint32_t& count : counts) count = body.number<std::uint32_t>();
         if (!body.whole()) return corrupt("its first record has the wrong length");
         break;
       case Kind::kTenant: RETURN_IF_ERROR(read_tenant(body, wrap_key, state)); break;
@@ -246,6 +252,9 @@ Result<Registry::State> Registry::State::decode(std::span<const std::uint8_t> pa
       case Kind::kGroup: RETURN_IF_ERROR(read_group(body, wrap_key, state)); break;
       default: return corrupt("it has a record of unknown kind " + std::to_string(static_cast<int>(kind)));
     }
+  }
+  if (counts[0] != state.tenants.size() || counts[1] != state.keys.size() || counts[2] != state.groups.size()) {
+    return corrupt("records are missing");
   }
   RETURN_IF_ERROR(check_links(state));
   return state;

@@ -25,7 +25,9 @@ struct Chat {
     sections.push_back({kind, label, 0, 0, last, static_cast<std::uint32_t>(tokens.size())});
     return *this;
   }
-  Chat& system(Token first, std::size_t count) { return add(SectionKind::kSystem, "system", tokens_from(first, count)); }
+  Chat& system(Token first, std::size_t count) {
+    return add(SectionKind::kSystem, "system", tokens_from(first, count));
+  }
   Chat& user(Token first, std::size_t count) {
     return add(SectionKind::kMessage, "user message", tokens_from(first, count));
   }
@@ -179,7 +181,8 @@ TEST(Explain, EvictedOutweighsASiblingWhenTheGhostExplainsMore) {
 // A ghost that shares a few tokens by chance is not the cause.
 TEST(Explain, GhostOfAFewTokensDoesNotHideADivergence) {
   CacheWorld world({.blocks = 8});
-  const Chat lost = Chat().system(100, 60).add(SectionKind::kDocument, "document", joined({8, 9}, tokens_from(3000, 18)));
+  const auto document = joined({8, 9}, tokens_from(3000, 18));
+  const Chat lost = Chat().system(100, 60).add(SectionKind::kDocument, "document", document);
   serve(world, lost);
   const Chat near = Chat().system(100, 60).add(SectionKind::kDocument, "document", tokens_from(4000, 60));
   serve(world, near);

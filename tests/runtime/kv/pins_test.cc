@@ -38,9 +38,10 @@ TEST(Pins, OverBudgetIsRefusedWithTheArithmetic) {
   const auto refused = world.cache.pin(pin_at(big.end));
   ASSERT_FALSE(refused.ok());
   EXPECT_EQ(refused.error().code, ErrorCode::kResourceExhausted);
-  EXPECT_EQ(refused.error().message,
-            "the pin is over budget: the path has 6 blocks, of which other pins hold 0; pinned 3 + 6 = 9 of a budget of "
-            "8, and one longest request of 8 blocks must fit beside them in 32");
+  EXPECT_EQ(
+      refused.error().message,
+      "the pin is over budget: the path has 6 blocks, of which other pins hold 0; pinned 3 + 6 = 9 of a budget of "
+      "8, and one longest request of 8 blocks must fit beside them in 32");
   EXPECT_EQ(world.cache.counts().pinned, 3u);
 }
 

@@ -27,7 +27,8 @@ class Model {
  public:
   Model(std::uint64_t seed, std::uint32_t blocks, bool exact)
       : rng_(seed), exact_(exact), world_({.blocks = blocks, .longest = 4, .pin_budget = blocks / 3}) {
-    for (std::uint8_t root = 0; root < 3; ++root) scopes_.push_back(test::make_scope(static_cast<std::uint8_t>(root + 1)));
+    for (std::uint8_t root = 0; root < 3; ++root)
+      scopes_.push_back(test::make_scope(static_cast<std::uint8_t>(root + 1)));
     known_.resize(scopes_.size());
     perhaps_.resize(scopes_.size());
   }
@@ -70,7 +71,8 @@ class Model {
   Path random_prompt() {
     Path tokens(1 + rng_.below(150), 1);
     const std::uint64_t branches = rng_.below(4);
-    for (std::uint64_t i = 0; i < branches; ++i) tokens[rng_.below(tokens.size())] = static_cast<Token>(2 + rng_.below(2));
+    for (std::uint64_t i = 0; i < branches; ++i)
+      tokens[rng_.below(tokens.size())] = static_cast<Token>(2 + rng_.below(2));
     return tokens;
   }
 
@@ -191,7 +193,8 @@ class Model {
     const Path top(tokens.begin(), tokens.begin() + start + kBlockTokens);
     for (Running& run : running_) {
       const bool passes = run.root == root && !run.is_private && run.claim.committed() >= top.size() &&
-                          starts_with(run.claim.tokens(), top) && run.claim.blocks().size() * kBlockTokens >= top.size();
+                          starts_with(run.claim.tokens(), top) &&
+                          run.claim.blocks().size() * kBlockTokens >= top.size();
       if (!passes) continue;
       run.is_private = true;
       run.growing.clear();

@@ -197,7 +197,8 @@ TEST(PrefixCache, ErasedScopeLeavesNothingFindable) {
 }
 
 std::vector<Section> two_sections(std::uint32_t border, std::uint32_t end) {
-  return {{SectionKind::kSystem, "system", 0, 0, 0, border}, {SectionKind::kMessage, "user message 1", 0, 0, border, end}};
+  return {{SectionKind::kSystem, "system", 0, 0, 0, border},
+          {SectionKind::kMessage, "user message 1", 0, 0, border, end}};
 }
 
 TEST(PrefixCache, RowsCollapseRunsAndAddUpToTheTree) {
