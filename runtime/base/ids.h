@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Strong ids: numbers that cannot be mistaken for each other. An id is opaque; only its owner's room makes one.
+// Threads: values.
 #pragma once
 
 #include <array>

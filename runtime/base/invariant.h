@@ -2,6 +2,7 @@
 // INVARIANT(x): a truth of our own code (a count, a state edge). Checked in every build; a false one prints file, line
 // and expression, never data, and aborts. DCHECK(x): the same for inner loops, checked only in debug builds.
 // Never for user, file or network input: those get an Error.
+// Threads: any.
 #pragma once
 
 namespace larder {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Mutex, MutexLock and CondVar with clang's thread-safety annotations, so that `clang -Wthread-safety` proves who holds
-// what. Used only where two threads meet (inbox, streams, snapshot slot, key table, worker pool, HTTP).
+// what. Threads: any; used only where two threads meet (inbox, streams, snapshot slot, key table, worker pool, HTTP).
 #pragma once
 
 #include <chrono>
