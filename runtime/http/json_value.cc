@@ -15,19 +15,19 @@ namespace {
 using Type = JsonValue::Type;
 
 // Keeps the first place and the last value of every name.
-void drop_duplicates(std::vector<JsonValue::Member>& members) {
+void drop_duplicates(std::vector<JsonMember>& members) {
   if (members.size() < 2) return;
   std::unordered_map<std::string_view, std::size_t> places;
   std::vector<bool> drop(members.size(), false);
   bool any = false;
   for (std::size_t i = 0; i < members.size(); ++i) {
-    const auto [place, fresh] = places.emplace(members[i].first, i);
+    const auto [place, fresh] = places.emplace(members[i].name, i);
     if (fresh) continue;
-    members[place->second].second = std::move(members[i].second);
+    members[place->second].value = std::move(members[i].value);
     drop[i] = any = true;
   }
   if (!any) return;
-  std::vector<JsonValue::Member> kept;
+  std::vector<JsonMember> kept;
   for (std::size_t i = 0; i < members.size(); ++i) {
     if (!drop[i]) kept.push_back(std::move(members[i]));
   }
@@ -123,7 +123,7 @@ class Builder : public nlohmann::json_sax<nlohmann::json> {
     } else if (open_.back().type == Type::kArray) {
       open_.back().items.push_back(std::move(json));
     } else {
-      open_.back().members.emplace_back(std::move(keys_.back()), std::move(json));
+      open_.back().members.push_back({std::move(keys_.back()), std::move(json)});
     }
     return true;
   }
@@ -158,9 +158,16 @@ void write(JsonWriter& out, const JsonValue& value) {
 
 }  // namespace
 
+JsonValue::JsonValue() = default;
+JsonValue::~JsonValue() = default;
+JsonValue::JsonValue(const JsonValue&) = default;
+JsonValue::JsonValue(JsonValue&&) noexcept = default;
+JsonValue& JsonValue::operator=(const JsonValue&) = default;
+JsonValue& JsonValue::operator=(JsonValue&&) noexcept = default;
+
 const JsonValue* JsonValue::find(std::string_view name) const {
-  const auto found = std::find_if(members.begin(), members.end(), [&](const Member& m) { return m.first == name; });
-  return found == members.end() || found->second.type == Type::kNull ? nullptr : &found->second;
+  const auto found = std::find_if(members.begin(), members.end(), [&](const JsonMember& m) { return m.name == name; });
+  return found == members.end() || found->value.type == Type::kNull ? nullptr : &found->value;
 }
 
 Result<JsonValue> parse_json(std::string_view text, const JsonLimits& limits) {

@@ -10,7 +10,6 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "runtime/base/result.h"
@@ -22,10 +21,18 @@ struct JsonLimits {
   std::size_t values = 1'000'000;
 };
 
+struct JsonMember;
+
 class JsonValue {
  public:
   enum class Type : std::uint8_t { kNull, kFlag, kInteger, kNumber, kText, kArray, kObject };
-  using Member = std::pair<std::string, JsonValue>;
+
+  JsonValue();
+  ~JsonValue();
+  JsonValue(const JsonValue& other);
+  JsonValue(JsonValue&& other) noexcept;
+  JsonValue& operator=(const JsonValue& other);
+  JsonValue& operator=(JsonValue&& other) noexcept;
 
   Type type = Type::kNull;
   bool flag = false;
@@ -33,11 +40,16 @@ class JsonValue {
   double number = 0;         // kInteger and kNumber
   std::string text;          // kText; kNumber: as it was written
   std::vector<JsonValue> items;
-  std::vector<Member> members;
+  std::vector<JsonMember> members;
 
   bool is(Type wanted) const { return type == wanted; }
   // The member's value; null when it is absent or null. Requires: kObject.
   const JsonValue* find(std::string_view name) const;
+};
+
+struct JsonMember {
+  std::string name;
+  JsonValue value;
 };
 
 Result<JsonValue> parse_json(std::string_view text, const JsonLimits& limits);

@@ -143,19 +143,6 @@ void write_counts(JsonWriter& out, const kv::Verdict& v) {
 
 }  // namespace
 
-std::string_view verdict_word(kv::VerdictKind kind) {
-  switch (kind) {
-    case VerdictKind::kFullPrefix: return "full_prefix";
-    case VerdictKind::kCold: return "cold";
-    case VerdictKind::kDiverged: return "diverged";
-    case VerdictKind::kEvicted: return "evicted";
-    case VerdictKind::kOtherIdentity: return "other_identity";
-    case VerdictKind::kTooShort: return "too_short";
-    case VerdictKind::kBypassed: return "bypassed";
-  }
-  return "cold";
-}
-
 std::string verdict_sentence(const kv::Verdict& v, const std::vector<Section>& sections) {
   switch (v.kind) {
     case VerdictKind::kFullPrefix: return "Everything before the last message was already here. " + reuse(v);
@@ -170,7 +157,7 @@ std::string verdict_sentence(const kv::Verdict& v, const std::vector<Section>& s
 }
 
 void write_verdict(JsonWriter& out, const kv::Verdict& verdict) {
-  out.begin_object().member("kind", verdict_word(verdict.kind));
+  out.begin_object().member("kind", kv::verdict_name(verdict.kind));
   write_counts(out, verdict);
   write_causes(out, verdict);
   out.end_object();
@@ -192,7 +179,7 @@ void write_larder(JsonWriter& out, RequestId request, const kv::Verdict& verdict
                   const engine::Timings& timings) {
   out.begin_object()
       .member("request", request.value)
-      .member("verdict", verdict_word(verdict.kind))
+      .member("verdict", kv::verdict_name(verdict.kind))
       .member("sentence", verdict_sentence(verdict, sections));
   write_counts(out, verdict);
   write_causes(out, verdict);

@@ -13,8 +13,6 @@
 
 namespace larder::http {
 
-std::string_view verdict_word(kv::VerdictKind kind);
-
 // One or two sentences: what was reused, why not more, what it saved. Numbers with thousands separators, times in UTC.
 std::string verdict_sentence(const kv::Verdict& verdict, const std::vector<Section>& sections);
 

@@ -322,7 +322,7 @@ TEST(ControlAnswer, TheSnapshotHoldsEveryMember) {
       "keys",     "pins",  "entries", "packs", "jobs",    "tree",    "requests", "history",           "running",
       "queued",   "decode_tokens_per_s",       "prefill_tokens_per_s", "dropped_events",              "resident_bytes"};
   ASSERT_EQ(s.members.size(), names.size());
-  for (std::size_t i = 0; i < names.size(); ++i) EXPECT_EQ(s.members[i].first, names[i]);
+  for (std::size_t i = 0; i < names.size(); ++i) EXPECT_EQ(s.members[i].name, names[i]);
   EXPECT_EQ(member(s, {"models", "0", "state"}).text, "ready");
   EXPECT_EQ(member(s, {"keys", "0", "prefix"}).text, "lk_ab");
   EXPECT_EQ(member(s, {"tree", "0", "tokens"}).integer, 64);
@@ -380,10 +380,10 @@ TEST(JsonWriter, NothingMakesBrokenJson) {
       .member("x", 0.1)
       .end_object();
   const JsonValue value = json(out.take());
-  EXPECT_EQ(value.members[0].first, "q\"\\\n\x01");
-  EXPECT_NE(value.members[0].second.text.find(" ok "), std::string::npos);
-  EXPECT_TRUE(value.members[1].second.is(JsonValue::Type::kNull));
-  EXPECT_EQ(value.members[3].second.number, 0.1);
+  EXPECT_EQ(value.members[0].name, "q\"\\\n\x01");
+  EXPECT_NE(value.members[0].value.text.find(" ok "), std::string::npos);
+  EXPECT_TRUE(value.members[1].value.is(JsonValue::Type::kNull));
+  EXPECT_EQ(value.members[3].value.number, 0.1);
 }
 
 }  // namespace

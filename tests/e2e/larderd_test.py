@@ -1,0 +1,250 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""larderd and larderctl as scripts see them: exit codes, keys, control verbs, clients that leave. Standard library only."""
+import http.client
+import json
+import os
+import pathlib
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+
+from larderd_process import BIN, STORIES, Larderd, run_checks, running, with_chat_template
+
+PROMPT = "Once upon a time, there was a little girl called Lily. She had a red ball and a dog. "
+
+
+def call(daemon, method, path, body=None, key=None, headers=None):
+    connection = http.client.HTTPConnection(daemon.url.removeprefix("http://"), timeout=60)
+    sent = {"Authorization": "Bearer " + (daemon.key if key is None else key), "Content-Type": "application/json"}
+    connection.request(method, path, None if body is None else json.dumps(body), {**sent, **(headers or {})})
+    response = connection.getresponse()
+    raw = response.read()
+    connection.close()
+    return response.status, (json.loads(raw) if raw[:1] in b"{[" and raw else raw.decode())
+
+
+def complete(daemon, key=None, prompt=PROMPT, **more):
+    body = {"prompt": prompt, "max_tokens": 4, "temperature": 0, **more}
+    status, answer = call(daemon, "POST", "/v1/completions", body, key)
+    assert status == 200, answer
+    return answer
+
+
+def larderctl(daemon, *words, key=None, expect=0):
+    environment = {**os.environ, "LARDER_KEY": daemon.key if key is None else key, "LARDER_URL": daemon.url}
+    done = subprocess.run([str(BIN / "larderctl"), *words], env=environment, capture_output=True, text=True, timeout=60)
+    assert done.returncode == expect, (words, done.returncode, done.stdout, done.stderr)
+    return done.stdout
+
+
+def ctl_json(daemon, *words, **more):
+    return json.loads(larderctl(daemon, "--json", *words, **more))
+
+
+def wait_for(what, seconds=30):
+    """Polls until what() is true: the other side is another process."""
+    end = time.monotonic() + seconds
+    while not what():
+        assert time.monotonic() < end, "waited too long"
+        time.sleep(0.02)
+
+
+def answers_probes(daemon):
+    assert call(daemon, "GET", "/healthz", key="")[0] == 200
+    assert call(daemon, "GET", "/", key="") == (200, "Larder is running\n")
+    assert call(daemon, "GET", "/readyz")[0] == 200
+    assert call(daemon, "GET", "/readyz", key="")[0] == 401
+    status, text = call(daemon, "GET", "/metrics")
+    assert status == 200 and "# TYPE" in text, text[:200]
+    assert call(daemon, "GET", "/metrics", key="")[0] == 401
+
+
+def refuses_web_pages(daemon):
+    for headers, status in (({"Host": "evil.example"}, 403), ({"Origin": "http://localhost"}, 403),
+                            ({"Sec-Fetch-Site": "cross-site"}, 403), ({"Content-Type": "text/plain"}, 415)):
+        assert call(daemon, "POST", "/v1/completions", {"prompt": "x"}, headers=headers)[0] == status, headers
+
+
+def reuses_and_explains(daemon):
+    first = complete(daemon)
+    second = complete(daemon)
+    assert first["choices"][0]["text"] == second["choices"][0]["text"]
+    larder = second["larder"]
+    assert 0 < larder["reused_tokens"] < second["usage"]["prompt_tokens"], larder
+    record = ctl_json(daemon, "requests", "show", str(larder["request"]))
+    assert record["state"] == "done" and record["verdict"]["reused_tokens"] == larder["reused_tokens"], record
+    assert record["usage"]["prompt_tokens"] == second["usage"]["prompt_tokens"]
+    assert "reused" in larderctl(daemon, "requests", "show", str(larder["request"]))
+
+
+def pins_and_deletes(daemon):
+    complete(daemon, prompt=PROMPT * 6)
+    tree = ctl_json(daemon, "tree")["tree"]
+    leaf = max(tree, key=lambda node: node["first_position"] + node["tokens"])
+    assert str(leaf["id"]) in larderctl(daemon, "tree")
+    located = ctl_json(daemon, "locate", str(leaf["id"]))["placement"]
+    assert located[-1]["id"] == leaf["id"] and located[0]["parent"] == 0, located
+    dry = ctl_json(daemon, "pin", str(leaf["id"]), "--dry-run")
+    assert dry["pin"] == 0 and dry["blocks"] > 0, dry
+    pin = ctl_json(daemon, "pin", str(leaf["id"]), "--reason", "family")["pin"]
+    assert [p["reason"] for p in call(daemon, "GET", "/larder/v1/pins")[1]["pins"]] == ["family"]
+    assert any(n["pinned"] for n in ctl_json(daemon, "tree")["tree"])
+    larderctl(daemon, "unpin", str(pin))
+    assert call(daemon, "GET", "/larder/v1/pins")[1]["pins"] == []
+    larderctl(daemon, "delete", str(leaf["id"]), "--when-idle")
+    assert leaf["id"] not in [n["id"] for n in ctl_json(daemon, "tree")["tree"]]
+    larderctl(daemon, "locate", str(leaf["id"]), expect=5)
+    larderctl(daemon, "unpin", "999999", expect=5)
+
+
+def keeps_tenants_apart(daemon):
+    complete(daemon)
+    larderctl(daemon, "tenants", "create", "kids")
+    larderctl(daemon, "tenants", "create", "kids", expect=6)
+    secret = ctl_json(daemon, "keys", "create", "kids", "--label", "tablet")["secret"]
+    assert secret and secret not in larderctl(daemon, "keys")
+    larder = complete(daemon, key=secret)["larder"]
+    assert larder["reused_tokens"] == 0 and larder["verdict"] in ("cold", "too_short"), larder
+    assert complete(daemon, key=secret)["larder"]["reused_tokens"] > 0
+    seen = call(daemon, "GET", "/larder/v1/requests", key=secret)[1]["requests"]
+    assert len(seen) == 2 and len({r["tenant"] for r in seen}) == 1, seen
+    for path in ("/metrics", "/larder/v1/keys", "/larder/v1/settings"):
+        assert call(daemon, "GET", path, key=secret)[0] == 403, path
+    larderctl(daemon, "tenants", "create", "more", key=secret, expect=4)
+    larderctl(daemon, "tenants", "delete", "kids")
+    assert call(daemon, "GET", "/v1/models", key=secret)[0] == 401
+    assert "kids" not in larderctl(daemon, "tenants")
+    larderctl(daemon, "status", key="wrong", expect=4)
+
+
+def shows_status(daemon):
+    complete(daemon)
+    snapshot = ctl_json(daemon, "status")
+    pool = snapshot["pool"]
+    assert pool["blocks_free"] + pool["blocks_cached"] + pool["blocks_in_use"] == pool["blocks_total"], pool
+    assert "blocks" in larderctl(daemon, "status") and "ready" in larderctl(daemon, "models")
+    assert call(daemon, "GET", f"/larder/v1/snapshot?since={snapshot['epoch']}")[1]["requests"] == []
+    settings = call(daemon, "GET", "/larder/v1/settings")[1]["settings"]
+    assert {"key", "value", "help"} <= set(settings[0])
+
+
+def quiet(daemon):
+    pool = ctl_json(daemon, "status")
+    return pool["running"] == 0 and pool["queued"] == 0 and pool["pool"]["blocks_in_use"] == 0
+
+
+def frees_everything_of_clients_that_leave(daemon):
+    wait_for(lambda: quiet(daemon))
+    head = (f"POST /v1/completions HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {daemon.key}\r\n"
+            "Content-Type: application/json\r\n")
+    for streamed in (True, False):
+        for number in range(20):
+            body = json.dumps({"prompt": PROMPT + str(number), "max_tokens": 400, "ignore_eos": True, "stream": streamed})
+            with socket.create_connection(daemon.url.removeprefix("http://").split(":")) as client:
+                client.sendall(f"{head}Content-Length: {len(body)}\r\n\r\n{body}".encode())
+                if streamed and number % 2:
+                    client.recv(100)
+    wait_for(lambda: quiet(daemon))
+    states = [r["state"] for r in call(daemon, "GET", "/larder/v1/requests")[1]["requests"][-40:]]
+    assert states.count("cancelled") >= 20, states
+    complete(daemon)
+
+
+def stays_alive_under_a_crowd(daemon):
+    """200 clients: every answer is 200, or 429 or 503 with Retry-After; probes stay quick."""
+    statuses, slow = [], []
+
+    def client(number):
+        connection = http.client.HTTPConnection(daemon.url.removeprefix("http://"), timeout=120)
+        connection.request("POST", "/v1/completions", json.dumps({"prompt": PROMPT + str(number % 7), "max_tokens": 8}),
+                           {"Authorization": "Bearer " + daemon.key, "Content-Type": "application/json"})
+        response = connection.getresponse()
+        statuses.append((response.status, response.getheader("Retry-After")))
+        response.read()
+    threads = [threading.Thread(target=client, args=(n,)) for n in range(200)]
+    for thread in threads:
+        thread.start()
+    while any(thread.is_alive() for thread in threads):
+        started = time.monotonic()
+        assert call(daemon, "GET", "/healthz", key="")[0] in (200, 503)
+        slow.append(time.monotonic() - started)
+    for thread in threads:
+        thread.join()
+    assert len(statuses) == 200
+    assert all(s == 200 or (s in (429, 503) and retry) for s, retry in statuses), statuses
+    print(f"      {sum(s == 200 for s, _ in statuses)} of 200 answered; {len(slow)} probes, slowest {max(slow):.3f} s")
+
+
+def logs_hold_no_text_and_no_key(daemon):
+    complete(daemon, prompt="CANARY-7734 " + PROMPT)
+    written = "".join(daemon.errors)
+    for part in daemon.folder.rglob("*"):
+        if part.is_file() and part.suffix in (".log", ".toml"):
+            written += part.read_text(errors="replace")
+    assert "CANARY" not in written and daemon.key not in written
+
+
+def exit_codes(_daemon):
+    with tempfile.TemporaryDirectory() as folder:
+        for words, expect in ((["--nonsense"], 2), (["--set", "api.lan=maybe"], 2), (["--listen", "nowhere"], 2),
+                              (["--listen", "0.0.0.0:0"], 2), (["--model", folder + "/missing.gguf"], 3),
+                              (["--data", "/proc/none/such"], 5)):
+            done = subprocess.run([str(BIN / "larderd"), "--data", folder + "/data", "--listen", "127.0.0.1:0", *words],
+                                  capture_output=True, text=True, timeout=60)
+            assert done.returncode == expect, (words, done.returncode, done.stderr)
+            assert done.stderr.strip(), words
+
+
+def ports_and_folders_are_held_once(daemon):
+    with tempfile.TemporaryDirectory() as folder:
+        port = daemon.url.rsplit(":", 1)[1]
+        for words, expect in ((["--data", folder, "--listen", "127.0.0.1:" + port], 4),
+                              (["--data", str(daemon.folder), "--listen", "127.0.0.1:0"], 5)):
+            done = subprocess.run([str(BIN / "larderd"), *words], capture_output=True, text=True, timeout=60)
+            assert done.returncode == expect, (words, done.returncode, done.stderr)
+
+
+def keys_and_tenants_survive_a_restart(_daemon):
+    with tempfile.TemporaryDirectory() as folder:
+        first = Larderd(STORIES, folder)
+        larderctl(first, "tenants", "create", "kids")
+        secret = ctl_json(first, "keys", "create", "kids")["secret"]
+        first.end()
+        second = Larderd(STORIES, folder)
+        assert "kids" in larderctl(second, "tenants")
+        assert call(second, "GET", "/v1/models", key=secret)[0] == 200
+        assert call(second, "GET", "/v1/models", key=first.key)[0] == 401  # was for that process only
+        second.end()
+
+
+def ends_in_time_with_clients_open(_daemon):
+    with tempfile.TemporaryDirectory() as folder:
+        daemon = Larderd(STORIES, folder)
+        address = daemon.url.removeprefix("http://")
+        connection = http.client.HTTPConnection(address, timeout=60)
+        body = json.dumps({"prompt": PROMPT, "max_tokens": 400, "ignore_eos": True, "stream": True})
+        connection.request("POST", "/v1/completions", body,
+                           {"Authorization": "Bearer " + daemon.key, "Content-Type": "application/json"})
+        connection.getresponse().read(10)
+        daemon.end()
+        connection.close()
+
+
+CHECKS = [answers_probes, refuses_web_pages, reuses_and_explains, pins_and_deletes, keeps_tenants_apart, shows_status,
+          frees_everything_of_clients_that_leave, stays_alive_under_a_crowd, logs_hold_no_text_and_no_key, exit_codes,
+          ports_and_folders_are_held_once, keys_and_tenants_survive_a_restart, ends_in_time_with_clients_open]
+
+
+def main():
+    with tempfile.TemporaryDirectory(prefix="larder-model.") as folder:
+        model = with_chat_template(STORIES, pathlib.Path(folder) / "stories260K-chat.gguf")
+        with running(model) as daemon:
+            return run_checks(CHECKS, daemon)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
