@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A larderd of a test's own: started on a free port in a fresh data folder, ended by SIGTERM and checked for its manners.
+"""A larderd of a test's own: started on a free port in a fresh data folder, ended by SIGTERM and checked while it ends.
 
 Paths come from the environment: LARDER_BIN (folder of larderd and larderctl), LARDER_TEST_DATA (tests/data).
 """
@@ -95,7 +95,8 @@ class Larderd:
                 return
         self.process.wait()
         self._reader.join()
-        raise AssertionError(f"larderd ended with {self.process.returncode} before it was ready:\n" + "".join(self.errors))
+        said = "".join(self.errors)
+        raise AssertionError(f"larderd ended with {self.process.returncode} before it was ready:\n{said}")
 
     def end(self):
         """SIGTERM; it must end by itself, in time, with status 0."""

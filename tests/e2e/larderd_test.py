@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""larderd and larderctl as scripts see them: exit codes, keys, control verbs, clients that leave. Standard library only."""
+"""larderd and larderctl as scripts see them: exit codes, keys, control verbs, clients that leave. Only the standard
+library."""
 import http.client
 import json
 import os
@@ -143,7 +144,8 @@ def frees_everything_of_clients_that_leave(daemon):
             "Content-Type: application/json\r\n")
     for streamed in (True, False):
         for number in range(20):
-            body = json.dumps({"prompt": PROMPT + str(number), "max_tokens": 400, "ignore_eos": True, "stream": streamed})
+            body = json.dumps({"prompt": PROMPT + str(number), "max_tokens": 400, "ignore_eos": True,
+                               "stream": streamed})
             with socket.create_connection(daemon.url.removeprefix("http://").split(":")) as client:
                 client.sendall(f"{head}Content-Length: {len(body)}\r\n\r\n{body}".encode())
                 if streamed and number % 2:
