@@ -2,23 +2,57 @@
 #include "runtime/sample/logprob.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 
 namespace larder::sample {
+namespace {
 
-float sane_logit(float logit) {
-  constexpr float kLargest = std::numeric_limits<float>::max();
-  if (logit <= kLargest) return logit;  // also -inf
-  return std::isnan(logit) ? -std::numeric_limits<float>::infinity() : kLargest;
+constexpr std::size_t kLanes = 8;
+
+}  // namespace
+
+float largest_of(std::span<const float> logits) {
+  std::array<float, kLanes> lanes;
+  lanes.fill(-std::numeric_limits<float>::infinity());
+  const std::size_t whole = logits.size() - logits.size() % kLanes;
+  for (std::size_t id = 0; id < whole; id += kLanes) {
+    for (std::size_t lane = 0; lane < kLanes; ++lane) {
+      lanes[lane] = logits[id + lane] > lanes[lane] ? logits[id + lane] : lanes[lane];
+    }
+  }
+  for (std::size_t id = whole; id < logits.size(); ++id) lanes[0] = std::max(lanes[0], logits[id]);
+  return *std::max_element(lanes.begin(), lanes.end());
+}
+
+double sum_in_lanes(std::span<const float> weights) {
+  std::array<double, kLanes> lanes{};
+  const std::size_t whole = weights.size() - weights.size() % kLanes;
+  for (std::size_t id = 0; id < whole; id += kLanes) {
+    for (std::size_t lane = 0; lane < kLanes; ++lane) lanes[lane] += static_cast<double>(weights[id + lane]);
+  }
+  for (std::size_t id = whole; id < weights.size(); ++id) lanes[id - whole] += static_cast<double>(weights[id]);
+  double sum = 0;
+  for (double lane : lanes) sum += lane;
+  return sum;
 }
 
 double log_sum_exp(std::span<const float> logits) {
+  std::array<float, kBlock> block;
   float largest = -std::numeric_limits<float>::infinity();
-  for (float logit : logits) largest = std::max(largest, sane_logit(logit));
+  for (std::size_t begin = 0; begin < logits.size(); begin += kBlock) {
+    const std::size_t size = std::min(kBlock, logits.size() - begin);
+    for (std::size_t i = 0; i < size; ++i) block[i] = sane_logit(logits[begin + i]);
+    largest = std::max(largest, largest_of({block.data(), size}));
+  }
   if (std::isinf(largest)) return 0;
   double sum = 0;
-  for (float logit : logits) sum += static_cast<double>(std::exp(sane_logit(logit) - largest));
+  for (std::size_t begin = 0; begin < logits.size(); begin += kBlock) {
+    const std::size_t size = std::min(kBlock, logits.size() - begin);
+    for (std::size_t i = 0; i < size; ++i) block[i] = exp_of_negative(sane_logit(logits[begin + i]) - largest);
+    sum += sum_in_lanes({block.data(), size});
+  }
   return static_cast<double>(largest) + std::log(sum);
 }
 

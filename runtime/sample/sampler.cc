@@ -19,23 +19,15 @@ constexpr std::size_t kMaxBias = 1024;
 constexpr std::uint32_t kMaxWindow = 32768;
 constexpr std::uint32_t kMaxTopLogprobs = 20;
 
-// Tokens are sorted into buckets by their distance below the best one (after temperature), so that a filter only has to
-// order the one bucket in which it ends. 2048 buckets of 1/64 reach down to exp(-32).
-constexpr std::size_t kBuckets = 2048;
-constexpr float kBucketsPerUnit = 64;
+// A filter looks at the tokens that weigh at least this much first, and at lighter ones only where those do not settle
+// it: of 50,000 tokens a few hundred mostly do.
+constexpr std::array<float, 4> kWeights = {1e-2f, 1e-4f, 1e-7f, 0.0f};
 
 // The row being drawn from: adjusted logits, and weights exp((logit - largest) / temperature), 0 once filtered out.
 struct Row {
   std::span<float> logits;
   std::span<float> weights;
-  float largest = kNever;
-  float inverse_temperature = 1;
 
-  std::size_t bucket(std::size_t id) const {
-    const float distance = (largest - logits[id]) * inverse_temperature * kBucketsPerUnit;
-    constexpr float kLast = static_cast<float>(kBuckets - 1);
-    return distance < kLast ? static_cast<std::size_t>(distance) : kBuckets - 1;
-  }
   bool before(std::uint32_t a, std::uint32_t b) const {
     return logits[a] != logits[b] ? logits[a] > logits[b] : a < b;
   }
@@ -84,98 +76,123 @@ std::size_t lowest_allowed(std::size_t n_vocab, const std::vector<Token>& forbid
   return 0;
 }
 
-// Members of one bucket that are still in, best first.
-std::vector<std::uint32_t> ordered_bucket(const Row& row, std::size_t bucket) {
+std::span<const float> block_of(std::span<const float> weights, std::size_t begin) {
+  return weights.subspan(begin, std::min(kBlock, weights.size() - begin));
+}
+
+double row_sum(std::span<const float> weights) {
+  double total = 0;
+  for (std::size_t begin = 0; begin < weights.size(); begin += kBlock) total += sum_in_lanes(block_of(weights, begin));
+  return total;
+}
+
+// Tokens still in that weigh at least `weight`, by id: a beginning of the row's order.
+std::vector<std::uint32_t> heavy_tokens(const Row& row, float weight) {
   std::vector<std::uint32_t> ids;
-  for (std::size_t id = 0; id < row.logits.size(); ++id) {
-    if (row.weights[id] > 0 && row.bucket(id) == bucket) ids.push_back(static_cast<std::uint32_t>(id));
+  for (std::size_t id = 0; id < row.weights.size(); ++id) {
+    if (row.weights[id] >= weight && row.weights[id] > 0) ids.push_back(static_cast<std::uint32_t>(id));
   }
-  std::sort(ids.begin(), ids.end(), [&row](std::uint32_t a, std::uint32_t b) { return row.before(a, b); });
   return ids;
 }
 
 // Filters out everything behind `last` in the order of the row.
 void cut_behind(Row& row, std::uint32_t last) {
-  for (std::size_t id = 0; id < row.logits.size(); ++id) {
-    if (row.before(last, static_cast<std::uint32_t>(id))) row.weights[id] = 0;
-  }
+  const float lowest = row.logits[last];
+  float* const weights = row.weights.data();
+  const float* const logits = row.logits.data();
+  const std::uint32_t size = static_cast<std::uint32_t>(row.weights.size());
+  for (std::uint32_t id = 0; id <= last; ++id) weights[id] = logits[id] >= lowest ? weights[id] : 0.0f;
+  for (std::uint32_t id = last + 1; id < size; ++id) weights[id] = logits[id] > lowest ? weights[id] : 0.0f;
 }
 
 void keep_top_k(Row& row, std::uint32_t k) {
   if (k == 0 || k >= row.logits.size()) return;
-  std::array<std::uint32_t, kBuckets> counts{};
-  for (std::size_t id = 0; id < row.logits.size(); ++id) {
-    if (row.weights[id] > 0) ++counts[row.bucket(id)];
+  for (float weight : kWeights) {
+    std::vector<std::uint32_t> ids = heavy_tokens(row, weight);
+    if (ids.size() < k) continue;
+    const auto last = ids.begin() + static_cast<std::ptrdiff_t>(k - 1);
+    const auto before = [&row](std::uint32_t a, std::uint32_t b) { return row.before(a, b); };
+    std::nth_element(ids.begin(), last, ids.end(), before);
+    cut_behind(row, *last);
+    return;
   }
-  std::size_t before = 0;
-  for (std::size_t bucket = 0; bucket < kBuckets; ++bucket) {
-    if (before + counts[bucket] >= k) {
-      cut_behind(row, ordered_bucket(row, bucket)[k - before - 1]);
-      return;
+}
+
+double mass_of(const Row& row, std::span<const std::uint32_t> ids) {
+  double mass = 0;
+  for (std::uint32_t id : ids) mass += static_cast<double>(row.weights[id]);
+  return mass;
+}
+
+// The token of `ids` at which the mass, summed in the row's order, reaches `wanted`: halves are put in order, not all.
+std::uint32_t token_at_mass(const Row& row, std::span<std::uint32_t> ids, double wanted) {
+  const auto before = [&row](std::uint32_t a, std::uint32_t b) { return row.before(a, b); };
+  while (ids.size() > 1) {
+    const std::size_t middle = (ids.size() - 1) / 2;
+    std::nth_element(ids.begin(), ids.begin() + static_cast<std::ptrdiff_t>(middle), ids.end(), before);
+    const std::span<std::uint32_t> front = ids.first(middle + 1);
+    const double mass = mass_of(row, front);
+    if (mass >= wanted) {
+      ids = front;
+    } else {
+      wanted -= mass;
+      ids = ids.subspan(middle + 1);
     }
-    before += counts[bucket];
   }
+  return ids[0];
 }
 
 void keep_top_p(Row& row, float top_p) {
   if (top_p >= 1.0f) return;
-  std::array<double, kBuckets> masses{};
-  double total = 0;
-  for (std::size_t id = 0; id < row.logits.size(); ++id) {
-    if (row.weights[id] > 0) masses[row.bucket(id)] += static_cast<double>(row.weights[id]);
-  }
-  for (double mass : masses) total += mass;
-  const double wanted = total * static_cast<double>(top_p);
-  double before = 0;
-  for (std::size_t bucket = 0; bucket < kBuckets; ++bucket) {
-    if (masses[bucket] > 0 && before + masses[bucket] >= wanted) {
-      const std::vector<std::uint32_t> ids = ordered_bucket(row, bucket);
-      std::uint32_t last = ids.back();
-      double sum = before;
-      for (std::uint32_t id : ids) {
-        sum += static_cast<double>(row.weights[id]);
-        if (sum >= wanted) {
-          last = id;
-          break;
-        }
-      }
-      cut_behind(row, last);
-      return;
-    }
-    before += masses[bucket];
+  const double wanted = row_sum(row.weights) * static_cast<double>(top_p);
+  for (float weight : kWeights) {
+    std::vector<std::uint32_t> ids = heavy_tokens(row, weight);
+    if (weight > 0 && mass_of(row, ids) < wanted) continue;
+    cut_behind(row, token_at_mass(row, ids, wanted));
+    return;
   }
 }
 
 void keep_min_p(Row& row, float min_p) {
   if (min_p <= 0.0f) return;
-  for (float& weight : row.weights) {
-    if (weight < min_p) weight = 0;  // the best token weighs exactly 1
-  }
+  for (float& weight : row.weights) weight = weight >= min_p ? weight : 0.0f;  // the best token weighs exactly 1
 }
 
 std::size_t pick(const Row& row, double unit) {
-  double total = 0;
-  for (float weight : row.weights) total += static_cast<double>(weight);
-  const double target = unit * total;
-  double sum = 0;
-  std::size_t last = 0;
-  for (std::size_t id = 0; id < row.weights.size(); ++id) {
-    if (row.weights[id] <= 0) continue;
-    last = id;
-    sum += static_cast<double>(row.weights[id]);
-    if (sum > target) break;
+  const double target = unit * row_sum(row.weights);
+  double before = 0;
+  std::size_t last_block = 0;
+  for (std::size_t begin = 0; begin < row.weights.size(); begin += kBlock) {
+    const std::span<const float> block = block_of(row.weights, begin);
+    const double mass = sum_in_lanes(block);
+    if (mass <= 0) continue;
+    last_block = begin;
+    if (before + mass > target) break;
+    before += mass;
+  }
+  const std::span<const float> block = block_of(row.weights, last_block);
+  std::size_t last = last_block;
+  for (std::size_t id = 0; id < block.size() && before <= target; ++id) {
+    if (block[id] <= 0) continue;
+    last = last_block + id;
+    before += static_cast<double>(block[id]);
   }
   return last;
 }
 
+std::size_t first_place_of(std::span<const float> logits, float largest) {
+  return static_cast<std::size_t>(std::find(logits.begin(), logits.end(), largest) - logits.begin());
+}
+
 std::size_t choose(std::span<float> logits, std::span<float> weights, const SampleState& state) {
   const SamplingParams& params = *state.params;
-  const auto best = std::max_element(logits.begin(), logits.end());  // the first of equals
-  if (*best == kNever) return lowest_allowed(logits.size(), state.forbidden);
-  if (params.temperature < kGreedyBelow) return static_cast<std::size_t>(best - logits.begin());
-  Row row{logits, weights, *best, 1.0f / params.temperature};
+  const float largest = largest_of(logits);
+  if (largest == kNever) return lowest_allowed(logits.size(), state.forbidden);
+  if (params.temperature < kGreedyBelow) return first_place_of(logits, largest);
+  const float inverse_temperature = 1.0f / params.temperature;
+  Row row{logits, weights};
   for (std::size_t id = 0; id < logits.size(); ++id) {
-    weights[id] = std::exp((logits[id] - row.largest) * row.inverse_temperature);
+    weights[id] = exp_of_negative((logits[id] - largest) * inverse_temperature);
   }
   keep_top_k(row, params.top_k);
   keep_top_p(row, params.top_p);

@@ -12,6 +12,7 @@
 #include <string>
 
 #include "runtime/base/rng.h"
+#include "runtime/sample/logprob.h"
 
 namespace larder::sample {
 namespace {
@@ -252,6 +253,18 @@ TEST(Sampler, SurvivesLogitsThatAreNoNumbers) {
   EXPECT_EQ(draw(rows[0], all_forbidden, scratch).token, 0);
   all_forbidden.forbidden = {0};
   EXPECT_EQ(draw(rows[0], all_forbidden, scratch).token, 1);
+}
+
+TEST(Sampler, OwnExponentialIsAsGoodAsTheLibrarys) {
+  for (double x = 0; x > -87; x -= 0.00137) {
+    const float argument = static_cast<float>(x);
+    const double exact = std::exp(static_cast<double>(argument));
+    ASSERT_NEAR(static_cast<double>(exp_of_negative(argument)) / exact, 1.0, 3e-7) << x;
+  }
+  EXPECT_EQ(exp_of_negative(0.0f), 1.0f);
+  EXPECT_EQ(exp_of_negative(-0.0f), 1.0f);
+  EXPECT_EQ(exp_of_negative(-kInf), 0.0f);
+  EXPECT_EQ(exp_of_negative(-200.0f), 0.0f);
 }
 
 TEST(Sampler, RefusesParametersOutsideTheirRange) {
