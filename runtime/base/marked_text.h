@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// MarkedText: text with the parts that strangers wrote. A chat template makes it, the tokenizer reads it: inside a marked
-// range no control token is ever recognised, however the bytes look.
-// Units:    byte offsets, end exclusive.    Requires: ranges ordered, not empty, not overlapping, inside the text.
-// Threads:  value.
+// MarkedText: text with the parts that strangers wrote. A chat template makes it, the tokenizer reads it: inside a
+// marked range no control token is ever recognised, however the bytes look. Units:    byte offsets, end exclusive.
+// Requires: ranges ordered, not empty, not overlapping, inside the text. Threads:  value.
 #pragma once
 
 #include <cstdint>
