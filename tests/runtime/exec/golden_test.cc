@@ -4,9 +4,10 @@
 
 #include <gtest/gtest.h>
 
-#include <cstdlib>
-#include <cstring>
-#include <filesystem>
+#include <cstdio>
+#include <string>
+
+#include "tests/support/starter_model.h"
 
 namespace larder::test {
 namespace {
@@ -91,26 +92,11 @@ TEST_P(Stories, KeysRotatedOnePositionTooFarAreSeen) {
 INSTANTIATE_TEST_SUITE_P(Tiers, Stories, ::testing::ValuesIn(tiers()),
                          [](const auto& tier) { return std::string(tier.param.isa); });
 
-std::string smollm2_path() {
-  if (const char* stated = std::getenv("LARDER_SMOLLM2")) return stated;
-  const char* data = std::getenv("XDG_DATA_HOME");
-  const char* home = std::getenv("HOME");
-  const std::string base = data != nullptr && *data != '\0' ? data : std::string(home == nullptr ? "" : home) + "/.local/share";
-  return base + "/larder/models/SmolLM2-135M-Instruct.Q4_1.gguf";
-}
-
 class SmolLM2 : public ::testing::TestWithParam<Tier> {
  protected:
   void SetUp() override {
-    const std::string path = smollm2_path();
-    if (!std::filesystem::exists(path)) {
-      const char* required = std::getenv("LARDER_REQUIRE_MODEL");
-      const std::string absent = "the SmolLM2 golden test did not run: there is no " + path +
-                                 "; installer/run --no-open fetches it, or LARDER_SMOLLM2 names it";
-      if (required != nullptr && std::strcmp(required, "1") == 0) FAIL() << absent;
-      GTEST_SKIP() << absent;
-    }
-    model_ = load_or_die(path);
+    if (!have_starter_model("the comparison of SmolLM2 with transformers")) GTEST_SKIP();
+    model_ = load_or_die(starter_model_path());
     prompts_ = read_smollm2_golden(LARDER_TEST_DATA "/golden/smollm2.jsonl");
   }
 
@@ -125,7 +111,7 @@ class SmolLM2 : public ::testing::TestWithParam<Tier> {
 
 TEST_P(SmolLM2, WithF32KvLogitsAreWithinOneThousandthOfTransformers) {
   StepRunner runner(model_, options_of(GetParam(), kernels::KvType::kF32));
-  const GoldenReport report = compare_with_golden(runner, prompts_, {1e-3, 0.05f, 0.01});
+  const GoldenReport report = compare_with_golden(runner, prompts_, {1e-3, 0.05f, 0.005});
   print("f32 KV", report);
   expect_no_faults(report);
   EXPECT_GT(report.compared_top1, 300u);

@@ -39,6 +39,8 @@ class StepRunner {
 
   // A sequence with fresh blocks for `tokens` positions.
   Lane open_lane(std::uint32_t tokens);
+  // Gives all blocks back; lanes opened before must not be fed again.
+  void close_lanes() { next_block_ = 0; }
   // Rows of a lane, which moves on by them; greedy sample and logits of the last row.
   exec::SequenceRows rows(Lane& lane, std::span<const Token> tokens) const;
   // All layers, next step id.
