@@ -3,6 +3,8 @@
 
 #include <chrono>
 
+#include "runtime/base/mutex.h"
+
 namespace larder {
 
 Ticks SystemClock::now() const {
@@ -13,6 +15,10 @@ Ticks SystemClock::now() const {
 WallTime SystemClock::wall() const {
   return std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::system_clock::now().time_since_epoch())
       .count();
+}
+
+std::chrono::steady_clock::time_point deadline_after(std::chrono::nanoseconds wait) {
+  return std::chrono::steady_clock::now() + wait;
 }
 
 }  // namespace larder

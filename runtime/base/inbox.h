@@ -52,6 +52,8 @@ class Inbox {
     return pop_locked();
   }
 
+  std::optional<T> pop_for(std::chrono::nanoseconds wait) EXCLUDES(mutex_) { return pop_until(deadline_after(wait)); }
+
   // After this, push is refused and pop_until no longer waits; what is queued can still be popped.
   void close() EXCLUDES(mutex_) {
     {

@@ -45,6 +45,9 @@ class SCOPED_CAPABILITY MutexLock {
   Mutex& mutex_;
 };
 
+// The moment a wait that begins now gives up. Waits are real time even where a test's Clock stands still.
+std::chrono::steady_clock::time_point deadline_after(std::chrono::nanoseconds wait);
+
 class CondVar {
  public:
   void wait(Mutex& mutex) REQUIRES(mutex) NO_THREAD_SAFETY_ANALYSIS {

@@ -29,16 +29,16 @@ class Settings;
 
 namespace larder::engine {
 
-using ExecutorFactory = std::function<Result<std::unique_ptr<exec::Executor>>(
-    std::shared_ptr<const model::Model>, exec::ExecutorOptions, exec::StepDone)>;
+using ExecutorFactory = std::function<Result<std::unique_ptr<exec::Executor>>(std::shared_ptr<const model::Model>,
+                                                                              exec::ExecutorOptions, exec::StepDone)>;
 
 struct EngineOptions {
-  std::string data_dir;    // created when missing; locked while the engine lives
-  std::string packs_dir;   // resources/packs, read only
-  std::string model_path;  // loaded in the background after open; empty: none
+  std::string data_dir;                                        // created when missing; locked while the engine lives
+  std::string packs_dir;                                       // resources/packs, read only
+  std::string model_path;                                      // loaded in the background after open; empty: none
   std::vector<std::pair<std::string, std::string>> overrides;  // --set KEY=VALUE
-  const Clock* clock = nullptr;   // null: the system clock
-  ExecutorFactory make_executor;  // empty: CUDA where usable, else CPU
+  const Clock* clock = nullptr;                                // null: the system clock; outlives the engine
+  ExecutorFactory make_executor;                               // empty: CUDA where usable, else CPU
 };
 
 class Engine {
@@ -72,6 +72,8 @@ class Engine {
   // Prometheus text of all counters (observe), as an admin sees it.
   std::string metrics_text() const;
   bool ready() const;  // a model is loaded and answers
+  // Tells whoever asks the data folder's socket where this engine is served (http://ADDR:PORT; empty: nowhere).
+  void announce(std::string_view url);
 
  private:
   class Core;

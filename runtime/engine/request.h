@@ -54,10 +54,10 @@ struct Request {
   std::uint32_t max_tokens = 0;   // 0: up to the context
   std::vector<std::string> stop;  // at most 16, each 1..256 bytes
   bool ignore_eos = false;
-  bool echo_logprobs = false;     // completions: score the prompt
+  bool echo_logprobs = false;  // completions: score the prompt
   CachePolicy cache = CachePolicy::kDefault;
-  std::string label;              // names the entry this prompt becomes; empty: made from its sections
-  std::int64_t deadline_ms = 0;   // from submission; 0: none
+  std::string label;             // names the entry this prompt becomes; empty: made from its sections
+  std::int64_t deadline_ms = 0;  // from submission; 0: none
 };
 
 }  // namespace larder::engine

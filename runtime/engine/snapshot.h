@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Snapshot: an immutable picture of the engine, copied by the engine thread between steps, at most 10 times a second and
-// only when asked. Numbers with units; no sentences. Every total can be recounted from its parts (tests do).
-// Delta:    `since` an older epoch, requests and events hold only what is newer; tree is absent when unchanged.
-// Threads:  shared_ptr<const Snapshot>, any thread.    Bounds: stated per member.
+// Snapshot: an immutable picture of the engine, copied by the engine thread between steps, at most 10 times a second
+// and only when asked. Numbers with units; no sentences. Every total can be recounted from its parts (tests do). Delta:
+// `since` an older epoch, requests and events hold only what is newer; tree is absent when unchanged. Threads:
+// shared_ptr<const Snapshot>, any thread.    Bounds: stated per member.
 #pragma once
 
 #include <cstdint>
@@ -21,8 +21,8 @@ namespace larder::engine {
 
 // One drawn box of the prefix tree: a run of blocks of one owner. Parents come before children.
 struct TreeNode {
-  NodeId id{};             // id of the run's last block
-  NodeId parent{};         // 0: root of its scope
+  NodeId id{};               // id of the run's last block
+  NodeId parent{};           // 0: root of its scope
   std::uint32_t tenant = 0;  // owner
   std::uint32_t model = 0;
   std::uint32_t first_position = 0;
@@ -40,7 +40,7 @@ struct TreeNode {
   WallTime last_hit = 0;
   double compute_ms = 0;  // cost to compute this run again at the measured rate
   RequestId made_by{};
-  std::string label;      // entry's name where one ends here, else the section's label
+  std::string label;  // entry's name where one ends here, else the section's label
 };
 
 // At most engine.request_history records, newest last.
@@ -56,10 +56,10 @@ struct RequestRecord {
   Timings timings;
   kv::Verdict verdict;
   std::vector<Section> sections;
-  std::string error;            // failed: code and message, without prompt text
-  std::string diverged_here;    // texts of the divergence runs; empty unless the reader may see them
+  std::string error;          // failed: code and message, without prompt text
+  std::string diverged_here;  // texts of the divergence runs; empty unless the reader may see them
   std::string diverged_cached;
-  std::vector<std::string> here_tokens;    // the same runs token by token
+  std::vector<std::string> here_tokens;  // the same runs token by token
   std::vector<std::string> cached_tokens;
 };
 
@@ -122,8 +122,8 @@ struct ModelInfo {
 struct PoolInfo {
   std::uint32_t blocks_total = 0;
   std::uint32_t blocks_free = 0;
-  std::uint32_t blocks_cached = 0;   // in the tree, nobody runs on them
-  std::uint32_t blocks_in_use = 0;   // a running sequence holds them
+  std::uint32_t blocks_cached = 0;  // in the tree, nobody runs on them
+  std::uint32_t blocks_in_use = 0;  // a running sequence holds them
   std::uint32_t blocks_pinned = 0;
   std::uint64_t block_bytes = 0;
   std::uint64_t pin_budget_bytes = 0;
@@ -168,7 +168,7 @@ struct EntryInfo {
 };
 
 struct PackInfo {
-  std::string id;        // "casa-it"
+  std::string id;  // "casa-it"
   std::string name;
   std::string language;  // "it", "en"
   std::string text;

@@ -96,6 +96,9 @@ class TokenStream {
   bool writable() const EXCLUDES(mutex_);  // false: pause the sequence
   bool cancelled() const EXCLUDES(mutex_);
   void write(StreamEvent event) EXCLUDES(mutex_);
+  // on_room: after a full stream got room again; on_cancel: once, when the reader cancels. Called on the reader's
+  // thread outside the stream's lock; neither is called once the last event is written.
+  void set_writer_hooks(std::function<void()> on_room, std::function<void()> on_cancel) EXCLUDES(mutex_);
 
  private:
   const RequestId request_;
@@ -103,7 +106,10 @@ class TokenStream {
   CondVar arrived_;
   std::deque<StreamEvent> pending_ GUARDED_BY(mutex_);
   std::function<void()> wake_ GUARDED_BY(mutex_);
+  std::function<void()> on_room_ GUARDED_BY(mutex_);
+  std::function<void()> on_cancel_ GUARDED_BY(mutex_);
   bool cancelled_ GUARDED_BY(mutex_) = false;
+  bool ended_ GUARDED_BY(mutex_) = false;
 };
 
 }  // namespace larder::engine

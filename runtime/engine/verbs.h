@@ -78,9 +78,9 @@ struct VerbResult {
   std::uint64_t blocks = 0;
   std::uint64_t bytes = 0;
   std::uint32_t tokens = 0;
-  std::string detail;              // the arithmetic of a refusal or a dry run, for people
+  std::string detail;               // the arithmetic of a refusal or a dry run, for people
   std::vector<TreeNode> placement;  // Locate: the path from the root, one per run
-  bool restart_needed = false;     // SetSetting
+  bool restart_needed = false;      // SetSetting
 };
 
 }  // namespace larder::engine

@@ -4,10 +4,10 @@
 
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <sstream>
 #include <system_error>
-#include <filesystem>
 
 #define TOML_EXCEPTIONS 0
 #include <toml++/toml.h>
@@ -27,7 +27,8 @@ Result<std::string> value_text(const std::string& name, const toml::node& node) 
   if (const auto* number = node.as_integer()) return std::to_string(number->get());
   if (const auto* flag = node.as_boolean()) return std::string(flag->get() ? "true" : "false");
   if (const auto* text = node.as_string()) return text->get();
-  return Error{ErrorCode::kInvalidArgument, name + " has a type that no setting has: use a number, true or a text", name};
+  return Error{ErrorCode::kInvalidArgument, name + " has a type that no setting has: use a number, true or a text",
+               name};
 }
 
 using Pairs = std::vector<std::pair<std::string, std::string>>;
@@ -60,8 +61,8 @@ std::string toml_text(const Pairs& values) {
     }
   }
   std::ostringstream out;
-  out << "# Larder's settings that differ from their defaults; the window and larderctl write this file.\n" << root
-      << "\n";
+  out << "# Larder's settings that differ from their defaults; the window and larderctl write this file.\n"
+      << root << "\n";
   return out.str();
 }
 
@@ -84,8 +85,8 @@ Result<Pairs> read_config_file(const std::string& path) {
   if (!std::filesystem::exists(path, failed)) return Pairs{};
   const auto bytes = std::filesystem::file_size(path, failed);
   if (failed || bytes > kMaxFileBytes) {
-    return Error{ErrorCode::kCorrupt, "config.toml is not a settings file (larger than 1 MiB or not a file): move it away",
-                 path};
+    return Error{ErrorCode::kCorrupt,
+                 "config.toml is not a settings file (larger than 1 MiB or not a file): move it away", path};
   }
   std::ifstream in(path, std::ios::binary);
   std::string text((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());

@@ -8,10 +8,10 @@ namespace {
 
 Result<const SettingRow*> known_row(std::string_view name) {
   if (const SettingRow* found = find_row(name)) return found;
-  return Error{ErrorCode::kInvalidArgument,
-               "unknown setting " + std::string(name.substr(0, 128)) + ": did you mean " +
-                   std::string(nearest_name(name)) + "?",
-               std::string(name.substr(0, 128))};
+  return Error{
+      ErrorCode::kInvalidArgument,
+      "unknown setting " + std::string(name.substr(0, 128)) + ": did you mean " + std::string(nearest_name(name)) + "?",
+      std::string(name.substr(0, 128))};
 }
 
 Status merge_values(std::map<Key, std::string>& into, std::span<const std::pair<std::string, std::string>> values) {

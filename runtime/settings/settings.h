@@ -102,7 +102,7 @@ class Settings {
     const SettingRow* row = nullptr;
     std::string value;
     bool is_default = true;
-    bool overridden = false;    // by --set
+    bool overridden = false;       // by --set
     bool restart_pending = false;  // set since the start and read only at start
   };
   std::vector<Shown> all() const EXCLUDES(mutex_);
@@ -113,9 +113,9 @@ class Settings {
  private:
   std::string path_;
   mutable Mutex mutex_;
-  std::map<Key, std::string> saved_ GUARDED_BY(mutex_);       // as in the file
-  std::map<Key, std::string> overrides_ GUARDED_BY(mutex_);   // from --set, not saved
-  std::map<Key, std::string> at_start_ GUARDED_BY(mutex_);    // value in force of rows that need a restart
+  std::map<Key, std::string> saved_ GUARDED_BY(mutex_);      // as in the file
+  std::map<Key, std::string> overrides_ GUARDED_BY(mutex_);  // from --set, not saved
+  std::map<Key, std::string> at_start_ GUARDED_BY(mutex_);   // value in force of rows that need a restart
   std::string value_locked(Key key) const REQUIRES(mutex_);
 };
 

@@ -107,8 +107,9 @@ Result<std::string> checked_integer(const SettingRow& row, std::string_view text
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   const bool parsed = error == std::errc() && end == text.data() + text.size() && !text.empty();
   if (!parsed || value < row.min || value > row.max) {
-    return bad_value(row, text, "a whole number from " + std::to_string(row.min) + " to " + std::to_string(row.max) +
-                                    (row.unit.empty() ? "" : " " + std::string(row.unit)));
+    return bad_value(row, text,
+                     "a whole number from " + std::to_string(row.min) + " to " + std::to_string(row.max) +
+                         (row.unit.empty() ? "" : " " + std::string(row.unit)));
   }
   return std::to_string(value);
 }

@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/engine/loop.h"
+
+#include <algorithm>
+#include <exception>
+
+#include "runtime/base/log.h"
+
+namespace larder::engine {
+namespace {
+
+constexpr int kTasksPerTurn = 256;
+constexpr Ticks kSnapshotEveryNs = 100'000'000;
+constexpr Ticks kPinSweepEveryNs = 1'000'000'000;
+constexpr auto kLongestWait = std::chrono::milliseconds(500);
+
+using settings::Key;
+
+}  // namespace
+
+EngineLoop::EngineLoop(Services& services)
+    : services_(services),
+      requests_(services.clock, static_cast<std::size_t>(services.settings.integer(Key::kEngineRequestHistory)),
+                services.waiting, [this](const Ended& ended) { note_ended(ended); }),
+      models_(services, requests_, {[this](const Status& status) { end_all(status); }, [this] { model_changed(); }}),
+      history_(services.clock.wall()),
+      snapshots_(services, services.clock.wall()),
+      verbs_(*this, services) {
+  requests_.set_record_texts(services.settings.flag(Key::kEngineRecordTexts));
+  publish_if_due();
+}
+
+EngineLoop::~EngineLoop() { stop(); }
+
+void EngineLoop::start() {
+  thread_ = std::thread([this] { run(); });
+}
+
+void EngineLoop::stop() {
+  if (!thread_.joinable()) return;
+  stopping_.store(true);
+  services_.inbox->push_reserved([](EngineLoop&) {});
+  thread_.join();
+}
+
+void EngineLoop::run() {
+  while (!stopping_.load()) {
+    try {
+      turn();
+    } catch (const std::exception& failure) {
+      log::error("engine", std::string("the engine thread caught: ") + failure.what());
+      end_all(Error{ErrorCode::kResourceExhausted, "the engine ran out of memory: try a shorter request", ""});
+    }
+  }
+  close();
+}
+
+void EngineLoop::close() {
+  closing_ = true;
+  const Error closing{ErrorCode::kUnavailable, "the engine is closing", ""};
+  end_all(closing);
+  models_.abort_running();
+  models_.close();
+  // What no scheduler will end any more: its step never came back.
+  requests_.end_rest(closing);
+  services_.inbox->close();
+  // Requests that were still on their way get their last event; verbs answer as they are dropped.
+  while (std::optional<LoopTask> task = services_.inbox->try_pop()) (*task)(*this);
+}
+
+void EngineLoop::turn() {
+  run_tasks();
+  models_.tick();
+  end_overdue();
+  run_step();
+  publish_if_due();
+  if (services_.inbox->size() > 0 || stopping_.load()) return;
+  if (std::optional<LoopTask> task = services_.inbox->pop_for(longest_wait())) (*task)(*this);
+}
+
+void EngineLoop::run_tasks() {
+  for (int i = 0; i < kTasksPerTurn; ++i) {
+    std::optional<LoopTask> task = services_.inbox->try_pop();
+    if (!task) return;
+    (*task)(*this);
+  }
+}
+
+void EngineLoop::run_step() {
+  sched::Scheduler* scheduler = models_.scheduler();
+  if (scheduler == nullptr) return;
+  for (const auto& [seq, status] : requests_.take_orphans()) {
+    if (scheduler->cancel(seq, status)) models_.abort_running();
+  }
+  if (models_.draining() || scheduler->running_step() != 0) return;
+  if (std::optional<exec::Step> step = scheduler->next_step()) models_.submit(std::move(*step));
+}
+
+void EngineLoop::end_overdue() {
+  const Ticks now = services_.clock.now();
+  for (const RequestId id : requests_.past_deadline(now)) {
+    cancel(id, Error{ErrorCode::kDeadlineExceeded, "the request's deadline passed before it was done", ""});
+  }
+  if (now - last_pin_sweep_ >= kPinSweepEveryNs) {
+    last_pin_sweep_ = now;
+    if (kv::PrefixCache* cache = models_.cache()) cache->expire_pins();
+  }
+}
+
+std::chrono::nanoseconds EngineLoop::longest_wait() const {
+  const Ticks now = services_.clock.now();
+  Ticks wait = std::chrono::duration_cast<std::chrono::nanoseconds>(kLongestWait).count();
+  if (const std::optional<Ticks> deadline = requests_.next_deadline()) wait = std::min(wait, *deadline - now);
+  if (snapshot_wanted_) wait = std::min(wait, last_snapshot_ + kSnapshotEveryNs - now);
+  return std::chrono::nanoseconds(std::max<Ticks>(wait, 0));
+}
+
+void EngineLoop::publish_if_due() {
+  const Ticks now = services_.clock.now();
+  const bool first = services_.snapshots.get() == nullptr;
+  if (!first && (!snapshot_wanted_ || now - last_snapshot_ < kSnapshotEveryNs)) return;
+  snapshot_wanted_ = false;
+  last_snapshot_ = now;
+  services_.snapshots.set(snapshots_.build({models_, requests_, packs_, entries_, history_, verbs_.jobs()}));
+}
+
+// Packs are counted anew with the model's own template and vocabulary; entries named nodes of the old tree.
+void EngineLoop::model_changed() {
+  packs_.forget_model();
+  entries_.clear();
+  snapshot_wanted_ = true;
+  const std::shared_ptr<const LoadedModel> model = models_.loaded();
+  if (model == nullptr || model->chat == nullptr) return;
+  for (const entry::Pack& pack : packs_.packs()) {
+    // A full queue leaves a pack uncounted until it is warmed.
+    static_cast<void>(services_.preparation.post([id = pack.id, prompt = pack_prompt(pack), model,
+                                                  inbox = services_.inbox, now = services_.clock.wall()] {
+      const Result<PreparedPrompt> prefix = prepare_prefix(*model, prompt, now);
+      if (!prefix.ok()) return;
+      inbox->push_reserved([id, model, tokens = static_cast<std::uint32_t>(prefix->tokens.size())](EngineLoop& loop) {
+        if (loop.models().loaded() != model) return;
+        loop.packs().set_tokens(id, tokens);
+        loop.want_snapshot();
+      });
+    }));
+  }
+}
+
+RequestId EngineLoop::next_request_id() { return RequestId{services_.next_request.fetch_add(1)}; }
+
+void EngineLoop::begin(Incoming incoming) {
+  const RequestId id = incoming.id;
+  const bool gone = closing_ || models_.draining() || models_.loaded() != incoming.model;
+  const auto model = incoming.model;
+  auto prompt = std::make_shared<Prompt>(std::move(incoming.request.prompt));
+  const Result<tenant::ScopeChain> scopes = services_.registry.scopes(incoming.who.tenant);
+  requests_.begin(std::move(incoming));
+  if (gone) {
+    prepared(id, Error{ErrorCode::kUnavailable, "the model was unloaded: load it, or name another one", ""});
+    return;
+  }
+  if (!scopes.ok()) {
+    prepared(id, scopes.error());
+    return;
+  }
+  const bool posted = services_.preparation.post(
+      [id, model, prompt, scope = scopes->back(), inbox = services_.inbox, &clock = services_.clock] {
+        auto result = std::make_shared<Result<Prepared>>(prepare(*model, *prompt, scope, clock));
+        inbox->push_reserved([id, result](EngineLoop& loop) { loop.prepared(id, *result); });
+      });
+  if (!posted) {
+    prepared(id, Error{ErrorCode::kResourceExhausted, "too many prompts wait for preparation: try again later", ""});
+  }
+}
+
+void EngineLoop::begin_prepared(Incoming incoming, Prepared prompt) {
+  const RequestId id = incoming.id;
+  requests_.begin(std::move(incoming));
+  prepared(id, prompt);
+}
+
+void EngineLoop::prepared(RequestId id, const Result<Prepared>& prompt) {
+  sched::Scheduler* scheduler = models_.scheduler();
+  if (prompt.ok() && (scheduler == nullptr || models_.draining())) {
+    if (requests_.active(id)) {
+      requests_.prepared(id, Error{ErrorCode::kUnavailable, "the model was unloaded", ""});
+    }
+    return;
+  }
+  for (sched::SequenceSpec& spec : requests_.prepared(id, prompt)) {
+    const SeqId seq = spec.seq;
+    const Status added = scheduler->add(std::move(spec));
+    if (!added.ok()) {
+      sched::SequenceReport report;
+      report.end = sched::SequenceEnd::kFailed;
+      report.status = added;
+      requests_.ended(seq, report);
+    }
+  }
+}
+
+void EngineLoop::cancel(RequestId id, const Status& status) {
+  for (const SeqId seq : requests_.cancel(id, status)) {
+    sched::Scheduler* scheduler = models_.scheduler();
+    if (scheduler != nullptr && scheduler->cancel(seq, status)) models_.abort_running();
+  }
+}
+
+void EngineLoop::end_all(const Status& status) {
+  for (const RequestId id : requests_.active_ids()) cancel(id, status);
+}
+
+void EngineLoop::note_ended(const Ended& ended) {
+  const RequestRecord& record = ended.record;
+  observe::DoneRequest done;
+  done.tenant = record.tenant;
+  done.verdict = kv::verdict_name(record.verdict.kind);
+  done.outcome = record.state == RequestRecord::State::kDone        ? "done"
+                 : record.state == RequestRecord::State::kCancelled ? "cancelled"
+                                                                    : "failed";
+  done.prompt_tokens = record.usage.prompt_tokens;
+  done.cached_tokens = record.usage.cached_tokens;
+  done.completion_tokens = record.usage.completion_tokens;
+  done.saved_s = record.verdict.saved_ms * 1e-3;
+  done.warm = record.usage.cached_tokens > 0;
+  if (record.usage.completion_tokens > 0) done.first_token_s = record.timings.first_token_ms * 1e-3;
+  services_.metrics.request_done(done);
+  if (record.state == RequestRecord::State::kDone && !ended.internal) {
+    history_.add_request(services_.clock.wall(),
+                         {record.verdict.kind == kv::VerdictKind::kFullPrefix, done.warm, done.prompt_tokens,
+                          done.cached_tokens, done.completion_tokens, record.verdict.saved_ms,
+                          record.usage.completion_tokens > 0 ? record.timings.first_token_ms : -1});
+  }
+  const kv::PrefixCache* cache = models_.cache();
+  if (cache == nullptr || ended.report.end_node.value == 0) return;
+  if (const auto path = cache->locate(ended.report.end_node); path.ok()) {
+    entries_.note({ended.who.tenant, ended.label, *path, record.sections, record.verdict.reused_tokens,
+                   record.verdict.saved_ms, services_.clock.wall()});
+  }
+}
+
+}  // namespace larder::engine

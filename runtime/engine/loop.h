@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+// EngineLoop: the engine thread. It owns the model host (tree, pool, scheduler, executor), the requests, packs, entries
+// and history; everything else reaches them through its inbox. One turn: take tasks, start the next step, publish a
+// snapshot when somebody asked.
+// Bounds:   kTasksPerTurn tasks between two looks at the device.
+// Errors:   a task that throws (out of memory) ends alone; a throw while a step is built ends the active requests.
+// Threads:  start and stop from the owner; the rest on its own thread.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <thread>
+
+#include "runtime/engine/model_host.h"
+#include "runtime/engine/pack_shelf.h"
+#include "runtime/engine/request_table.h"
+#include "runtime/engine/services.h"
+#include "runtime/engine/snapshot_builder.h"
+#include "runtime/engine/verb_runner.h"
+#include "runtime/entry/entry_book.h"
+#include "runtime/observe/history.h"
+
+namespace larder::engine {
+
+class EngineLoop {
+ public:
+  explicit EngineLoop(Services& services);
+  ~EngineLoop();  // stop()
+
+  void start();
+  void stop();
+
+  // On the engine thread only:
+  void begin(Incoming incoming);
+  // An internal request whose tokens are known: its prompt is computed and kept, nothing is drawn.
+  void begin_prepared(Incoming incoming, Prepared prepared);
+  void prepared(RequestId id, const Result<Prepared>& prepared);
+  void cancel(RequestId id, const Status& status);
+  void end_all(const Status& status);
+  bool closing() const { return closing_; }
+  void want_snapshot() { snapshot_wanted_ = true; }
+
+  ModelHost& models() { return models_; }
+  RequestTable& requests() { return requests_; }
+  PackShelf& packs() { return packs_; }
+  entry::EntryBook& entries() { return entries_; }
+  VerbRunner& verbs() { return verbs_; }
+  Services& services() { return services_; }
+  RequestId next_request_id();
+
+ private:
+  void run();
+  void close();
+  void turn();
+  void run_tasks();
+  void run_step();
+  void end_overdue();
+  void model_changed();
+  void note_ended(const Ended& ended);
+  void publish_if_due();
+  std::chrono::nanoseconds longest_wait() const;
+
+  Services& services_;
+  RequestTable requests_;
+  ModelHost models_;
+  PackShelf packs_;
+  entry::EntryBook entries_;
+  observe::History history_;
+  SnapshotBuilder snapshots_;
+  VerbRunner verbs_;
+  bool closing_ = false;
+  bool snapshot_wanted_ = true;
+  Ticks last_snapshot_ = 0;
+  Ticks last_pin_sweep_ = 0;
+  std::atomic<bool> stopping_{false};
+  std::thread thread_;
+};
+
+}  // namespace larder::engine

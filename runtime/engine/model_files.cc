@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/engine/model_files.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+
+#include "runtime/engine/vocab_from_gguf.h"
+#include "runtime/gguf/file.h"
+#include "runtime/model/digest.h"
+#include "runtime/settings/settings.h"
+
+namespace larder::engine {
+namespace {
+
+constexpr std::size_t kMaxListedFiles = 200;
+constexpr double kLoadShare = 0.6;  // of the progress bar; the rest is the digest
+constexpr std::uint32_t kMaxRows = 2048;
+
+using settings::Key;
+
+// RoPE's numbers in one fixed, exact spelling; equal texts mean equal rotations.
+std::string rope_text(const model::ModelConfig& config) {
+  char text[128];
+  std::snprintf(text, sizeof text, "base %a scale %a rot %u %s", static_cast<double>(config.rope_base),
+                static_cast<double>(config.rope_scale), config.n_rot,
+                config.rope_interleaved ? "interleaved" : "halves");
+  return text;
+}
+
+// A model without a chat template, or with one outside the subset, still completes text.
+void read_chat_template(const gguf::File& file, LoadedModel& loaded) {
+  const Result<std::string> source = file.find_string("tokenizer.chat_template", "");
+  if (!source.ok()) {
+    loaded.chat_error = source.error().message;
+    return;
+  }
+  if (source->empty()) return;
+  const tokenizer::Tokenizer& tokenizer = *loaded.tokenizer;
+  const auto spelling = [&](Token token) { return std::string(token < 0 ? "" : tokenizer.token_text(token)); };
+  auto parsed = chat_template::ChatTemplate::parse(*source, spelling(tokenizer.bos()), spelling(tokenizer.eos()));
+  if (parsed.ok()) {
+    loaded.chat = std::move(parsed).value();
+  } else {
+    loaded.chat_error = parsed.error().message;
+  }
+}
+
+Status size_pool(const settings::Settings& settings, LoadedParts& parts) {
+  const model::Model& file = *parts.model.model;
+  PoolWish wish;
+  wish.pool_bytes = static_cast<std::uint64_t>(settings.integer(Key::kPoolBytes));
+  if (wish.pool_bytes == 0) wish.pool_bytes = default_pool_bytes(read_memory_facts(), file.weight_bytes());
+  wish.block_bytes = parts.model.layout.block_bytes();
+  wish.model_context = file.config().n_context;
+  wish.max_tokens = static_cast<std::uint32_t>(settings.integer(Key::kEngineMaxTokens));
+  wish.pin_percent = static_cast<std::uint32_t>(settings.integer(Key::kPinsBudgetPercent));
+  ASSIGN_OR_RETURN(parts.pool, plan_pool(wish));
+  parts.model.pool_blocks = parts.pool.blocks;
+  parts.model.max_request_tokens = parts.pool.max_request_tokens;
+  parts.executor.block_count = parts.pool.blocks;
+  parts.executor.kv_type = parts.model.layout.type;
+  parts.executor.threads = static_cast<std::uint32_t>(settings.integer(Key::kEngineThreads));
+  parts.executor.max_rows = kMaxRows;
+  parts.executor.isa = settings.text(Key::kEngineIsa);
+  return {};
+}
+
+}  // namespace
+
+Result<LoadedParts> load_parts(const std::string& path, const std::string& digest_cache,
+                               const settings::Settings& settings, const LoadWatch& watch) {
+  const auto progress = [&watch](double from, double share) {
+    return [progress = watch.progress, from, share](double done) {
+      if (progress) progress(from + share * done);
+    };
+  };
+  ASSIGN_OR_RETURN(const std::shared_ptr<const gguf::File> file, gguf::File::open(path));
+  LoadedParts parts;
+  ASSIGN_OR_RETURN(parts.model.model, model::Model::from_file(file, {progress(0, kLoadShare), watch.cancel.get()}));
+  ASSIGN_OR_RETURN(tokenizer::Vocab vocab, read_vocab(*file));
+  ASSIGN_OR_RETURN(parts.model.tokenizer, tokenizer::Tokenizer::create(std::move(vocab)));
+  const model::ModelConfig& config = parts.model.model->config();
+  if (parts.model.tokenizer->vocab_size() > config.n_vocab) {
+    return Error{ErrorCode::kCorrupt,
+                 "model refused: the vocabulary has " + std::to_string(parts.model.tokenizer->vocab_size()) +
+                     " tokens and the output layer " + std::to_string(config.n_vocab),
+                 path};
+  }
+  read_chat_template(*file, parts.model);
+  parts.model.stem = std::filesystem::path(path).stem().string();
+  parts.model.name = config.name.empty() ? parts.model.stem : config.name;
+  const auto kv_type = settings.text(Key::kPoolKvType) == "f32" ? kernels::KvType::kF32 : kernels::KvType::kF16;
+  parts.model.layout = config.kv_layout(kv_type);
+  RETURN_IF_ERROR(size_pool(settings, parts));
+  ASSIGN_OR_RETURN(
+      const Digest256 weights,
+      model::weights_digest(*file, {digest_cache, progress(kLoadShare, 1 - kLoadShare), watch.cancel.get()}));
+  parts.digest = model::to_hex(weights);
+  auto identity = std::make_shared<kv::Identity>();
+  identity->weights = weights;
+  identity->rope = rope_text(config);
+  identity->kv_type = kv_type;
+  parts.model.identity = std::move(identity);
+  return parts;
+}
+
+Result<std::string> model_path(const std::string& models_dir, const std::string& name) {
+  if (name.empty() || name.size() > 4096 || name.find('\0') != std::string::npos) {
+    return Error{ErrorCode::kInvalidArgument, "a model needs a file name or an absolute path", "path"};
+  }
+  std::filesystem::path path(name);
+  if (!path.is_absolute()) {
+    if (name.find('/') != std::string::npos || name[0] == '.') {
+      return Error{ErrorCode::kInvalidArgument, "use an absolute path, or the name of a file in the models folder",
+                   name};
+    }
+    path = std::filesystem::path(models_dir) / name;
+  }
+  std::error_code failed;
+  if (!std::filesystem::is_regular_file(path, failed)) {
+    return Error{ErrorCode::kNotFound, "there is no model file " + path.string() + ": check the path", path.string()};
+  }
+  return path.string();
+}
+
+std::vector<ModelInfo> list_model_files(const std::string& models_dir) {
+  std::vector<ModelInfo> files;
+  std::error_code failed;
+  std::filesystem::directory_iterator folder(models_dir, failed);
+  if (failed) return files;
+  for (const auto& entry : folder) {
+    if (files.size() >= kMaxListedFiles) break;
+    if (entry.path().extension() != ".gguf" || !entry.is_regular_file(failed)) continue;
+    ModelInfo info;
+    info.name = entry.path().stem().string();
+    info.path = entry.path().string();
+    info.file_bytes = entry.file_size(failed);
+    files.push_back(std::move(info));
+  }
+  std::sort(files.begin(), files.end(), [](const ModelInfo& a, const ModelInfo& b) { return a.name < b.name; });
+  return files;
+}
+
+}  // namespace larder::engine

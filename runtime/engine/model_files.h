@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// From a model file to what answers: open, check, tokenizer, template, digest, pool size. Blocking; the loader
+// thread's. Errors:   as of the rooms below: kNotFound, kIo, kCorrupt, kUnsupported, kResourceExhausted, kCancelled.
+// Threads:  pure; one call at a time per path is enough.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "runtime/base/result.h"
+#include "runtime/engine/loaded_model.h"
+#include "runtime/engine/pool_size.h"
+#include "runtime/engine/snapshot.h"
+#include "runtime/exec/executor.h"
+
+namespace larder::settings {
+class Settings;
+}
+
+namespace larder::engine {
+
+struct LoadedParts {
+  LoadedModel model;  // identity without arithmetic_id: the executor says that
+  PoolPlan pool;
+  exec::ExecutorOptions executor;
+  std::string digest;  // hex
+};
+
+struct LoadWatch {
+  std::function<void(double)> progress;  // 0..1, on the loading thread
+  std::shared_ptr<std::atomic<bool>> cancel;
+};
+
+Result<LoadedParts> load_parts(const std::string& path, const std::string& digest_cache,
+                               const settings::Settings& settings, const LoadWatch& watch);
+
+// `name` as a path: absolute, or a file of the models folder (no separators).
+Result<std::string> model_path(const std::string& models_dir, const std::string& name);
+
+// The folder's *.gguf files by name, as state kFile, at most 200.
+std::vector<ModelInfo> list_model_files(const std::string& models_dir);
+
+}  // namespace larder::engine

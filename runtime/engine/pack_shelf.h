@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// PackShelf: the packs that exist and what is known of them with the loaded model: their token count, and the node that
+// holds them once they were warmed.
+// Threads: engine thread.
+#pragma once
+
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "runtime/base/ids.h"
+#include "runtime/engine/loaded_model.h"
+#include "runtime/engine/request.h"
+#include "runtime/engine/snapshot.h"
+#include "runtime/entry/pack.h"
+#include "runtime/kv/prefix_cache.h"
+
+namespace larder::engine {
+
+// The chat that stands for a pack: its text as system message, and a user message of which only the start is shared.
+ChatPrompt pack_prompt(const entry::Pack& pack);
+
+class PackShelf {
+ public:
+  void set_packs(std::vector<entry::Pack> packs) { packs_ = std::move(packs); }
+  const std::vector<entry::Pack>& packs() const { return packs_; }
+  const entry::Pack* find(const std::string& id) const;
+  void set_tokens(const std::string& id, std::uint32_t tokens) { facts_[id].tokens = tokens; }
+  void set_node(const std::string& id, NodeId node) { facts_[id].node = node; }
+  void forget_model() { facts_.clear(); }
+  // cache null: no model.
+  std::vector<PackInfo> infos(const kv::PrefixCache* cache) const;
+
+ private:
+  struct Facts {
+    std::uint32_t tokens = 0;
+    NodeId node{};
+  };
+  std::vector<entry::Pack> packs_;
+  std::unordered_map<std::string, Facts> facts_;
+};
+
+}  // namespace larder::engine

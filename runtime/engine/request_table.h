@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+// RequestTable: every request between submission and its last event, and the records of those that ended. It turns what
+// the scheduler says of sequences (SequenceSink) into stream events, and keeps what the request list shows.
+// What it is not: it decides nothing about order or room.
+// Bounds:   records: `history` ended ones, oldest first out; active ones by the engine's queue limit.
+// Errors:   a failed preparation or sequence is its stream's last event.
+// Ensures:  each stream gets exactly one last event.
+// Threads:  engine thread.
+#pragma once
+
+#include <atomic>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <unordered_map>
+#include <vector>
+
+#include "runtime/engine/answer.h"
+#include "runtime/engine/loaded_model.h"
+#include "runtime/engine/prepare.h"
+#include "runtime/engine/request.h"
+#include "runtime/engine/snapshot.h"
+#include "runtime/engine/token_stream.h"
+#include "runtime/sched/sequence.h"
+
+namespace larder::engine {
+
+// A request as it came in; moved to the engine thread. The prompt is handed on to preparation.
+struct Incoming {
+  RequestId id{};
+  Principal who;
+  Request request;
+  std::shared_ptr<const LoadedModel> model;
+  std::shared_ptr<TokenStream> stream;  // null: internal, `report` is told instead
+  std::function<void(const sched::SequenceReport&)> report;
+  Ticks submitted = 0;
+};
+
+struct TenantTotals {
+  std::uint64_t requests = 0;
+  std::uint64_t prompt_tokens = 0;
+  std::uint64_t cached_tokens = 0;
+  std::uint32_t running = 0;
+  std::uint32_t queued = 0;
+};
+
+// Told when a request has had its last event.
+struct Ended {
+  RequestId id{};
+  Principal who;
+  RequestRecord record;
+  sched::SequenceReport report;  // of the first choice
+  std::string label;
+  bool internal = false;
+};
+
+class RequestTable final : public sched::SequenceSink {
+ public:
+  // `waiting` counts requests from submission to their start; who submits counts up, this table counts down.
+  RequestTable(const Clock& clock, std::size_t history, std::atomic<std::uint32_t>& waiting,
+               std::function<void(const Ended&)> on_ended);
+
+  void begin(Incoming incoming);
+  // Sequences to add to the scheduler; none when the request is gone or preparation failed (the stream was told).
+  std::vector<sched::SequenceSpec> prepared(RequestId id, const Result<Prepared>& prepared);
+  // Ends a request with no sequence in the scheduler yet, and says which sequences to cancel otherwise.
+  // `status` ok: as the reader's cancel.
+  std::vector<SeqId> cancel(RequestId id, const Status& status);
+  // Ends every active request at once, whatever the scheduler still holds; for closing only.
+  void end_rest(const Status& status);
+  // Choices of a request of which another one failed; to be cancelled by the caller.
+  std::vector<std::pair<SeqId, Status>> take_orphans();
+
+  const RequestRecord* find(RequestId id) const;
+  bool active(RequestId id) const { return active_.count(id) != 0; }
+  std::vector<RequestId> active_ids() const;
+  std::vector<RequestId> active_of(TenantId tenant) const;
+  // The earliest deadline, and the requests that are past theirs.
+  std::optional<Ticks> next_deadline() const;
+  std::vector<RequestId> past_deadline(Ticks now) const;
+  std::uint32_t queued() const;   // not started
+  std::uint32_t running() const;  // started
+  const std::map<TenantId, TenantTotals>& totals() const { return totals_; }
+  void forget_tenant(TenantId tenant);
+
+  // Records as immutable values, oldest first; those that changed since the last call get `epoch`.
+  std::vector<std::shared_ptr<const RequestRecord>> publish(std::uint64_t epoch);
+  void set_record_texts(bool on) { record_texts_ = on; }
+
+  // SequenceSink
+  bool writable(SeqId seq) const override;
+  void started(SeqId seq, const kv::Verdict& verdict, double match_ms) override;
+  bool token(SeqId seq, const exec::SequenceOutput& output) override;
+  void scored(SeqId seq, const std::vector<sample::Sampled>& scores) override;
+  void ended(SeqId seq, const sched::SequenceReport& report) override;
+
+ private:
+  struct Slot {
+    RequestRecord record;
+    std::shared_ptr<const RequestRecord> published;  // null: changed since
+  };
+  struct Choice {
+    SeqId seq{};
+    std::unique_ptr<Answer> answer;
+    bool stopped = false;
+    bool done = false;
+  };
+  struct Active {
+    Incoming in;
+    std::shared_ptr<Slot> slot;
+    std::vector<Choice> choices;  // empty until prepared
+    std::uint32_t open_choices = 0;
+    bool started = false;
+    std::vector<TokenText> prompt_logprobs;
+    std::optional<sched::SequenceReport> first_report;
+    Status failure;
+    bool cancelled = false;
+    Ticks prepared_at = 0;
+    Ticks started_at = 0;
+    Ticks first_token_at = 0;
+    std::uint32_t drawn = 0;
+  };
+
+  RequestRecord& touch(Active& active);
+  void write(Active& active, StreamEvent event);
+  void fill_divergence(Active& active, RequestRecord& record) const;
+  void finish(RequestId id);
+  sched::SequenceSpec spec_of(const Active& active, const Prepared& prepared, std::uint32_t choice,
+                              const std::shared_ptr<const sample::SamplingParams>& sampling);
+  Active& at(SeqId seq);
+  const Active& at(SeqId seq) const;
+
+  const Clock& clock_;
+  const std::size_t history_;
+  std::atomic<std::uint32_t>& waiting_;
+  const std::function<void(const Ended&)> on_ended_;
+  bool record_texts_ = true;
+  std::unordered_map<RequestId, std::unique_ptr<Active>> active_;
+  std::unordered_map<SeqId, std::pair<RequestId, std::uint32_t>> by_seq_;
+  std::deque<std::shared_ptr<Slot>> slots_;
+  std::map<TenantId, TenantTotals> totals_;
+  std::vector<std::pair<SeqId, Status>> orphans_;
+  std::uint64_t next_seq_ = 1;
+};
+
+}  // namespace larder::engine

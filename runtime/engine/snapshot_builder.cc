@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/engine/snapshot_builder.h"
+
+#include <unordered_set>
+
+#include "runtime/engine/loop.h"
+
+namespace larder::engine {
+namespace {
+
+constexpr Ticks kRateWindowNs = 5'000'000'000;
+
+}  // namespace
+
+SnapshotBuilder::SnapshotBuilder(Services& services, WallTime started) : services_(services), started_(started) {}
+
+void SnapshotBuilder::add_tree(Snapshot& all, const Sources& from, std::uint64_t epoch) {
+  const kv::PrefixCache* cache = from.models.cache();
+  const std::uint64_t version = cache == nullptr ? 0 : cache->tree_version();
+  if (tree_ && cache == tree_of_ && version == tree_version_) {
+    all.tree = tree_;
+    return;
+  }
+  auto tree = std::make_shared<std::vector<TreeNode>>();
+  if (cache != nullptr) {
+    from.entries.sweep([&](NodeId node) { return cache->locate(node).ok(); });
+    std::unordered_map<NodeId, std::string> names;
+    for (const entry::Entry& entry : from.entries.list()) names[entry.node] = entry.name;
+    const LoadedModel& model = *from.models.loaded();
+    const bool on_device = from.models.device()->device == "cuda";
+    for (const kv::TreeRow& row : cache->describe()) {
+      TreeNode node = tree_node(row, model, from.models.scheduler()->rates().prefill_row_ns(), on_device);
+      if (const auto name = names.find(row.id); name != names.end()) node.label = name->second;
+      tree->push_back(std::move(node));
+    }
+  }
+  tree_ = std::move(tree);
+  tree_of_ = cache;
+  tree_version_ = version;
+  tree_epoch_ = epoch;
+  all.tree = tree_;
+}
+
+TreeNode tree_node(const kv::TreeRow& row, const LoadedModel& model, double row_ns, bool on_device) {
+  TreeNode node;
+  node.id = row.id;
+  node.parent = row.parent;
+  node.tenant = row.owner.value;
+  node.model = model.id.value;
+  node.first_position = row.first_position;
+  node.tokens = row.tokens;
+  node.blocks = row.blocks;
+  node.bytes = row.blocks * model.layout.block_bytes();
+  (on_device ? node.device_blocks : node.host_blocks) = row.blocks;
+  node.pinned = row.pinned;
+  node.in_use = row.in_use;
+  node.growing = row.growing;
+  node.hits = row.hits;
+  node.created = row.created;
+  node.last_hit = row.last_hit;
+  node.compute_ms = row.tokens * row_ns * 1e-6;
+  node.made_by = row.made_by;
+  node.label = row.label;
+  return node;
+}
+
+void SnapshotBuilder::add_cache(Snapshot& all, const Sources& from, std::uint64_t epoch) {
+  add_tree(all, from, epoch);
+  const kv::PrefixCache* cache = from.models.cache();
+  if (cache == nullptr) return;
+  const kv::CacheCounts counts = cache->counts();
+  const std::uint64_t block_bytes = from.models.loaded()->layout.block_bytes();
+  all.pool.blocks_total = counts.pool.total;
+  all.pool.blocks_free = counts.pool.free;
+  all.pool.blocks_cached = counts.pool.cached;
+  all.pool.blocks_in_use = counts.pool.in_use;
+  all.pool.blocks_pinned = counts.pinned;
+  all.pool.block_bytes = block_bytes;
+  all.pool.pin_budget_bytes = counts.pin_budget * block_bytes;
+  all.pool.evicted_blocks = counts.evicted_blocks;
+  all.pool.tree_nodes = counts.nodes;
+  for (const kv::PinRecord& pin : cache->pins()) {
+    all.pins.push_back(
+        {pin.id, pin.node, pin.owner, pin.reason, pin.blocks, pin.blocks * block_bytes, pin.created, pin.expires});
+  }
+  std::unordered_set<NodeId> pinned;
+  for (const TreeNode& node : *all.tree) {
+    if (node.pinned) pinned.insert(node.id);
+  }
+  for (const entry::Entry& entry : from.entries.list()) {
+    const std::uint64_t blocks = (entry.tokens + kernels::kBlockTokens - 1) / kernels::kBlockTokens;
+    all.entries.push_back({entry.id, entry.node, entry.tenant, entry.name, entry.tokens, blocks * block_bytes,
+                           pinned.count(entry.node) != 0, entry.hits, entry.saved_ms});
+  }
+}
+
+void SnapshotBuilder::add_tenants(Snapshot& all, const Sources& from) const {
+  std::unordered_map<TenantId, kv::TenantUse> use;
+  if (const kv::PrefixCache* cache = from.models.cache()) {
+    for (const kv::TenantUse& each : cache->use_by_tenant()) use[each.tenant] = each;
+  }
+  for (const tenant::TenantRecord& record : services_.registry.tenants()) {
+    TenantInfo info;
+    info.id = record.id;
+    info.name = record.name;
+    info.quota_bytes = record.quota_bytes;
+    info.blocks = use[record.id].blocks;
+    info.bytes = info.blocks * all.pool.block_bytes;
+    info.pinned_bytes = use[record.id].pinned * all.pool.block_bytes;
+    if (const auto totals = from.requests.totals().find(record.id); totals != from.requests.totals().end()) {
+      info.requests = totals->second.requests;
+      info.prompt_tokens = totals->second.prompt_tokens;
+      info.cached_tokens = totals->second.cached_tokens;
+      info.running = totals->second.running;
+      info.queued = totals->second.queued;
+    }
+    all.tenants.push_back(std::move(info));
+  }
+  for (const auto& [id, key] : services_.registry.keys()->records()) {
+    all.keys.push_back(
+        {id, key.tenant, key.prefix, key.label, key.admin, key.created, services_.registry.last_used(id)});
+  }
+}
+
+void SnapshotBuilder::add_history(Snapshot& all, const Sources& from) const {
+  from.history.set_levels(all.at, all.pool.blocks_total - all.pool.blocks_free, all.pool.blocks_pinned,
+                          all.pool.evicted_blocks);
+  for (const observe::IntervalSums& sums : from.history.intervals(all.at)) {
+    Interval interval;
+    interval.begin = sums.begin;
+    interval.requests = sums.requests;
+    interval.full_prefix = sums.full_prefix;
+    interval.prompt_tokens = sums.prompt_tokens;
+    interval.cached_tokens = sums.cached_tokens;
+    interval.completion_tokens = sums.completion_tokens;
+    interval.evicted_blocks = sums.evicted_blocks;
+    interval.blocks_used = sums.blocks_used;
+    interval.blocks_pinned = sums.blocks_pinned;
+    interval.saved_ms = sums.saved_ms;
+    interval.warm_p50_ms = sums.warm_p50_ms;
+    interval.warm_p99_ms = sums.warm_p99_ms;
+    interval.cold_p50_ms = sums.cold_p50_ms;
+    interval.cold_p99_ms = sums.cold_p99_ms;
+    all.history.push_back(interval);
+  }
+}
+
+void SnapshotBuilder::measure(Snapshot& all, const Sources& from) {
+  all.resident_bytes = read_memory_facts().resident;
+  observe::Levels levels;
+  if (const sched::Scheduler* scheduler = from.models.scheduler()) {
+    const sched::SchedulerCounts counts = scheduler->counts();
+    all.prefill_tokens_per_s = scheduler->rates().prefill_tokens_per_s();
+    const Ticks now = services_.clock.now();
+    if (!decode_marks_.empty() && counts.decode_rows < decode_marks_.back().second) decode_marks_.clear();
+    decode_marks_.emplace_back(now, counts.decode_rows);
+    while (decode_marks_.size() > 2 && decode_marks_.front().first < now - kRateWindowNs) decode_marks_.pop_front();
+    const double seconds = ms_between(decode_marks_.front().first, now) * 1e-3;
+    if (seconds > 0) {
+      all.decode_tokens_per_s = static_cast<double>(counts.decode_rows - decode_marks_.front().second) / seconds;
+    }
+    levels.prefill_rows = counts.prefill_rows;
+    levels.decode_rows = counts.decode_rows;
+    levels.steps = counts.steps;
+  }
+  levels.blocks_total = all.pool.blocks_total;
+  levels.blocks_free = all.pool.blocks_free;
+  levels.blocks_cached = all.pool.blocks_cached;
+  levels.blocks_in_use = all.pool.blocks_in_use;
+  levels.blocks_pinned = all.pool.blocks_pinned;
+  levels.block_bytes = all.pool.block_bytes;
+  levels.evicted_blocks = all.pool.evicted_blocks;
+  levels.running = all.running;
+  levels.queued = all.queued;
+  levels.prefill_tokens_per_s = all.prefill_tokens_per_s;
+  levels.resident_bytes = all.resident_bytes;
+  levels.ready = from.models.loaded() != nullptr && !from.models.draining();
+  services_.metrics.set_levels(levels);
+}
+
+std::shared_ptr<const SnapshotState> SnapshotBuilder::build(const Sources& from) {
+  auto state = std::make_shared<SnapshotState>();
+  Snapshot& all = state->all;
+  all.epoch = ++epoch_;
+  all.at = services_.clock.wall();
+  all.started = started_;
+  all.version = kVersion;
+  if (from.models.device() != nullptr) all.device = from.models.device()->description;
+  all.models = from.models.infos();
+  add_cache(all, from, epoch_);
+  add_tenants(all, from);
+  all.packs = from.packs.infos(from.models.cache());
+  all.jobs.assign(from.jobs.begin(), from.jobs.end());
+  all.running = from.requests.running();
+  all.queued = from.requests.queued();
+  measure(all, from);
+  add_history(all, from);
+  state->requests = from.requests.publish(epoch_);
+  state->tree_epoch = tree_epoch_;
+  return state;
+}
+
+}  // namespace larder::engine

@@ -1,0 +1,286 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/engine/verb_runner.h"
+
+#include <algorithm>
+
+#include "runtime/engine/loop.h"
+
+namespace larder::engine {
+namespace {
+
+Error no_model() { return {ErrorCode::kUnavailable, "no model is loaded: load one first", ""}; }
+
+Error no_node(NodeId node) {
+  return {ErrorCode::kNotFound, "there is no node " + std::to_string(node.value) + " in the prefix tree", ""};
+}
+
+bool needs_admin(const Verb& verb) {
+  return !std::holds_alternative<Locate>(verb) && !std::holds_alternative<CancelRequest>(verb);
+}
+
+}  // namespace
+
+void VerbRunner::perform(const Principal& who, const Verb& verb, VerbDone done) {
+  if (loop_.closing()) return;
+  if (needs_admin(verb) && !who.admin) {
+    done->answer(Error{ErrorCode::kForbidden, "this needs a key with the admin right", ""});
+    return;
+  }
+  std::visit([&](const auto& each) { run(who, each, done); }, verb);
+}
+
+void VerbRunner::on_clerk(VerbDone done, std::function<Result<VerbResult>()> work, LoopTask then) {
+  const bool posted =
+      services_.clerk.post([done, work = std::move(work), then = std::move(then), inbox = services_.inbox] {
+        auto result = std::make_shared<Result<VerbResult>>(work());
+        inbox->push_reserved([done, result, then](EngineLoop& loop) {
+          if (result->ok() && then) then(loop);
+          loop.want_snapshot();
+          done->answer(std::move(*result));
+        });
+      });
+  if (!posted) done->answer(Error{ErrorCode::kResourceExhausted, "too many changes wait already: try again later", ""});
+}
+
+VerbDone VerbRunner::as_job(const std::string& verb, VerbDone done) {
+  JobInfo job;
+  job.id = JobId{next_job_++};
+  job.verb = verb;
+  jobs_.push_back(job);
+  while (jobs_.size() > kMaxJobs) jobs_.pop_front();
+  return std::make_shared<OnceDone>([this, id = job.id, done](Result<VerbResult> result) {
+    for (JobInfo& each : jobs_) {
+      if (each.id != id) continue;
+      each.done = true;
+      each.progress = 1;
+      if (!result.ok()) each.error = result.error().message;
+    }
+    done->answer(std::move(result));
+  });
+}
+
+void VerbRunner::run(const Principal& who, const PinNode& verb, VerbDone done) {
+  kv::PrefixCache* cache = loop_.models().cache();
+  if (cache == nullptr) return done->answer(no_model());
+  kv::PinRequest request;
+  request.node = verb.node;
+  request.owner = who.tenant;
+  if (const auto path = cache->locate(verb.node); path.ok() && !path->empty()) request.owner = path->back().owner;
+  request.reason = verb.reason.substr(0, 200);
+  request.expires = verb.ttl_ms > 0 ? services_.clock.wall() + verb.ttl_ms : 0;
+  request.dry_run = verb.dry_run;
+  const Result<kv::PinAnswer> pinned = cache->pin(request);
+  if (!pinned.ok()) return done->answer(pinned.error());
+  VerbResult result;
+  result.pin = pinned->pin.id;
+  result.blocks = pinned->pin.blocks;
+  result.bytes = result.blocks * loop_.models().loaded()->layout.block_bytes();
+  result.tokens = pinned->pin.tokens;
+  result.detail = pinned->arithmetic;
+  loop_.want_snapshot();
+  done->answer(std::move(result));
+}
+
+void VerbRunner::run(const Principal&, const Unpin& verb, VerbDone done) {
+  kv::PrefixCache* cache = loop_.models().cache();
+  if (cache == nullptr) return done->answer(no_model());
+  if (verb.pin.value != 0) {
+    if (const Status status = cache->unpin(verb.pin); !status.ok()) return done->answer(status.error());
+  } else if (cache->unpin_node(verb.node) == 0) {
+    return done->answer(Error{ErrorCode::kNotFound, "no pin ends at node " + std::to_string(verb.node.value), ""});
+  }
+  loop_.want_snapshot();
+  done->answer(VerbResult{});
+}
+
+void VerbRunner::run(const Principal&, const DeleteNode& verb, VerbDone done) {
+  kv::PrefixCache* cache = loop_.models().cache();
+  if (cache == nullptr) return done->answer(no_model());
+  const Result<kv::Removed> removed = cache->remove(verb.node, verb.when_idle, verb.dry_run);
+  if (!removed.ok()) return done->answer(removed.error());
+  VerbResult result;
+  result.blocks = removed->blocks_freed + removed->blocks_condemned;
+  result.bytes = result.blocks * loop_.models().loaded()->layout.block_bytes();
+  result.tokens = removed->tokens;
+  result.detail = std::to_string(removed->blocks_freed) + " blocks freed now, " +
+                  std::to_string(removed->blocks_condemned) + " when their requests end";
+  loop_.want_snapshot();
+  done->answer(std::move(result));
+}
+
+void VerbRunner::run(const Principal& who, const Locate& verb, VerbDone done) {
+  kv::PrefixCache* cache = loop_.models().cache();
+  if (cache == nullptr) return done->answer(no_model());
+  const Result<std::vector<kv::TreeRow>> path = cache->locate(verb.node);
+  if (!path.ok()) return done->answer(path.error());
+  if (path->empty() || (!who.admin && path->back().owner != who.tenant)) return done->answer(no_node(verb.node));
+  VerbResult result;
+  const double row_ns = loop_.models().scheduler()->rates().prefill_row_ns();
+  const bool on_device = loop_.models().device()->device == "cuda";
+  for (const kv::TreeRow& row : *path) {
+    result.placement.push_back(tree_node(row, *loop_.models().loaded(), row_ns, on_device));
+    result.blocks += row.blocks;
+    result.bytes += result.placement.back().bytes;
+    result.tokens += row.tokens;
+  }
+  done->answer(std::move(result));
+}
+
+void VerbRunner::run(const Principal&, const LoadModel& verb, VerbDone done) {
+  const VerbDone job = as_job("load " + verb.path.substr(verb.path.find_last_of('/') + 1), std::move(done));
+  const std::string models_dir = services_.models_dir;
+  const bool posted = services_.clerk.post([job, models_dir, name = verb.path, inbox = services_.inbox] {
+    auto path = std::make_shared<Result<std::string>>(model_path(models_dir, name));
+    inbox->push_reserved([job, path](EngineLoop& loop) {
+      if (!path->ok()) return job->answer(path->error());
+      loop.models().load(**path, job);
+      loop.want_snapshot();
+    });
+  });
+  if (!posted) job->answer(Error{ErrorCode::kResourceExhausted, "too many changes wait already: try again later", ""});
+}
+
+void VerbRunner::run(const Principal&, const UnloadModel& verb, VerbDone done) {
+  loop_.models().unload(verb.model, as_job("unload", std::move(done)));
+  loop_.want_snapshot();
+}
+
+void VerbRunner::run(const Principal&, const CreateTenant& verb, VerbDone done) {
+  on_clerk(
+      std::move(done),
+      [verb, &registry = services_.registry, &settings = services_.settings]() -> Result<VerbResult> {
+        const std::int64_t limit = settings.integer(settings::Key::kTenantsMax);
+        if (static_cast<std::int64_t>(registry.tenants().size()) >= limit) {
+          return Error{ErrorCode::kResourceExhausted,
+                       "there are " + std::to_string(limit) + " tenants already (tenants.max): delete one first",
+                       "tenants.max"};
+        }
+        ASSIGN_OR_RETURN(const tenant::TenantRecord made, registry.create_tenant(verb.name, verb.quota_bytes));
+        VerbResult result;
+        result.tenant = made.id;
+        return result;
+      },
+      [](EngineLoop& loop) { loop.models().apply_settings(); });
+}
+
+void VerbRunner::erase_tenant(TenantId tenant, const ScopeId& scope) {
+  for (const RequestId id : loop_.requests().active_of(tenant)) {
+    loop_.cancel(id, Error{ErrorCode::kUnauthorized, "the tenant was deleted", ""});
+  }
+  if (kv::PrefixCache* cache = loop_.models().cache()) cache->erase_scope(scope);
+  loop_.models().history().forget_scope(scope);
+  loop_.entries().forget_tenant(tenant);
+  loop_.requests().forget_tenant(tenant);
+}
+
+void VerbRunner::run(const Principal&, const DeleteTenant& verb, VerbDone done) {
+  auto scope = std::make_shared<ScopeId>();
+  on_clerk(
+      std::move(done),
+      [verb, scope, &registry = services_.registry]() -> Result<VerbResult> {
+        ASSIGN_OR_RETURN(*scope, registry.delete_tenant(verb.tenant));
+        return VerbResult{};
+      },
+      [tenant = verb.tenant, scope](EngineLoop& loop) { loop.verbs().erase_tenant(tenant, *scope); });
+}
+
+void VerbRunner::run(const Principal& who, const CreateKey& verb, VerbDone done) {
+  const TenantId tenant = verb.tenant.value == 0 ? who.tenant : verb.tenant;
+  on_clerk(std::move(done), [verb, tenant, &registry = services_.registry]() -> Result<VerbResult> {
+    ASSIGN_OR_RETURN(tenant::NewKey made, registry.create_key(tenant, verb.label, verb.admin, verb.this_process_only));
+    VerbResult result;
+    result.key = made.record.id;
+    result.tenant = made.record.tenant;
+    result.secret = std::move(made.secret);
+    return result;
+  });
+}
+
+void VerbRunner::run(const Principal&, const RevokeKey& verb, VerbDone done) {
+  on_clerk(std::move(done), [verb, &registry = services_.registry]() -> Result<VerbResult> {
+    RETURN_IF_ERROR(registry.revoke_key(verb.key));
+    return VerbResult{};
+  });
+}
+
+void VerbRunner::run(const Principal& who, const CancelRequest& verb, VerbDone done) {
+  const RequestRecord* record = loop_.requests().find(verb.request);
+  if (record == nullptr || (!who.admin && record->tenant != who.tenant.value)) {
+    return done->answer(
+        Error{ErrorCode::kNotFound, "no request " + std::to_string(verb.request.value) + " is running", ""});
+  }
+  loop_.cancel(verb.request, {});
+  loop_.want_snapshot();
+  done->answer(VerbResult{});
+}
+
+void VerbRunner::run(const Principal&, const SetSetting& verb, VerbDone done) {
+  on_clerk(
+      std::move(done),
+      [verb, &settings = services_.settings]() -> Result<VerbResult> {
+        VerbResult result;
+        ASSIGN_OR_RETURN(result.restart_needed, settings.set(verb.key, verb.value));
+        return result;
+      },
+      [](EngineLoop& loop) {
+        loop.models().apply_settings();
+        loop.requests().set_record_texts(loop.services().settings.flag(settings::Key::kEngineRecordTexts));
+      });
+}
+
+// The prefix is computed and kept like any request's; then the pin, if it was asked for.
+void VerbRunner::run(const Principal& who, const WarmPack& verb, VerbDone done) {
+  const entry::Pack* pack = loop_.packs().find(verb.pack);
+  if (pack == nullptr) {
+    return done->answer(Error{ErrorCode::kNotFound, "there is no pack " + verb.pack.substr(0, 64), ""});
+  }
+  const std::shared_ptr<const LoadedModel> model = loop_.models().loaded();
+  if (model == nullptr || loop_.models().draining()) return done->answer(no_model());
+  const Result<tenant::ScopeChain> scopes = services_.registry.scopes(who.tenant);
+  if (!scopes.ok()) return done->answer(scopes.error());
+  const VerbDone job = as_job("warm " + pack->id, std::move(done));
+  const auto warm = [job, who, id = pack->id, name = pack->name, pin = verb.pin, model](
+                        EngineLoop& loop, const Result<Prepared>& prompt) {
+    if (!prompt.ok()) return job->answer(prompt.error());
+    if (loop.models().loaded() != model) return job->answer(no_model());
+    Incoming incoming;
+    incoming.id = loop.next_request_id();
+    incoming.who = who;
+    incoming.request.label = name;
+    incoming.model = model;
+    incoming.submitted = loop.services().clock.now();
+    incoming.report = [job, who, id, name, pin, inbox = loop.services().inbox](const sched::SequenceReport& report) {
+      inbox->push_reserved([=](EngineLoop& later) { later.verbs().pack_warmed(who, id, name, pin, report, job); });
+    };
+    loop.services().waiting.fetch_add(1);
+    loop.begin_prepared(std::move(incoming), *prompt);
+  };
+  const bool posted = services_.preparation.post([warm, model, prompt = pack_prompt(*pack), scope = scopes->back(),
+                                                  inbox = services_.inbox, &clock = services_.clock] {
+    auto prepared = std::make_shared<Result<Prepared>>(prepare_warm(*model, prompt, scope, clock));
+    inbox->push_reserved([warm, prepared](EngineLoop& loop) { warm(loop, *prepared); });
+  });
+  if (!posted) job->answer(Error{ErrorCode::kResourceExhausted, "too many prompts wait already: try again later", ""});
+}
+
+void VerbRunner::pack_warmed(const Principal& who, const std::string& id, const std::string& name, bool pin,
+                             const sched::SequenceReport& report, const VerbDone& job) {
+  if (!report.status.ok()) return job->answer(report.status.error());
+  if (report.end_node.value == 0) {
+    return job->answer(Error{ErrorCode::kResourceExhausted, "the pack found no room in the pool", id});
+  }
+  loop_.packs().set_node(id, report.end_node);
+  loop_.packs().set_tokens(id, report.verdict.prompt_tokens);
+  if (pin) {
+    PinNode verb;
+    verb.node = report.end_node;
+    verb.reason = "pack " + name;
+    return run(who, verb, job);
+  }
+  VerbResult result;
+  result.tokens = report.verdict.prompt_tokens;
+  loop_.want_snapshot();
+  job->answer(std::move(result));
+}
+
+}  // namespace larder::engine

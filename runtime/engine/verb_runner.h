@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// VerbRunner: what each verb does, on the engine thread; what touches files goes to the clerk or the loader and comes
+// back through the inbox.
+// Rights:   everything needs the admin right but CancelRequest and Locate of one's own. What belongs to another tenant
+//           does not exist for who has no admin right.
+// Errors:   kForbidden, kNotFound, kUnavailable (no model), kConflict, kResourceExhausted with the arithmetic; as the
+//           rooms below.
+// Bounds:   the last kMaxJobs jobs are kept.
+// Threads:  engine thread.
+#pragma once
+
+#include <deque>
+#include <functional>
+
+#include "runtime/engine/services.h"
+#include "runtime/engine/snapshot.h"
+#include "runtime/sched/sequence.h"
+
+namespace larder::engine {
+
+inline constexpr std::size_t kMaxJobs = 64;
+
+class VerbRunner {
+ public:
+  VerbRunner(EngineLoop& loop, Services& services) : loop_(loop), services_(services) {}
+
+  void perform(const Principal& who, const Verb& verb, VerbDone done);
+  const std::deque<JobInfo>& jobs() const { return jobs_; }
+
+  // Second halves of verbs that come back through the inbox.
+  void erase_tenant(TenantId tenant, const ScopeId& scope);
+  void pack_warmed(const Principal& who, const std::string& id, const std::string& name, bool pin,
+                   const sched::SequenceReport& report, const VerbDone& job);
+
+ private:
+  void run(const Principal& who, const PinNode& verb, VerbDone done);
+  void run(const Principal& who, const Unpin& verb, VerbDone done);
+  void run(const Principal& who, const DeleteNode& verb, VerbDone done);
+  void run(const Principal& who, const Locate& verb, VerbDone done);
+  void run(const Principal& who, const LoadModel& verb, VerbDone done);
+  void run(const Principal& who, const UnloadModel& verb, VerbDone done);
+  void run(const Principal& who, const CreateTenant& verb, VerbDone done);
+  void run(const Principal& who, const DeleteTenant& verb, VerbDone done);
+  void run(const Principal& who, const CreateKey& verb, VerbDone done);
+  void run(const Principal& who, const RevokeKey& verb, VerbDone done);
+  void run(const Principal& who, const WarmPack& verb, VerbDone done);
+  void run(const Principal& who, const CancelRequest& verb, VerbDone done);
+  void run(const Principal& who, const SetSetting& verb, VerbDone done);
+
+  void on_clerk(VerbDone done, std::function<Result<VerbResult>()> work, LoopTask then = {});
+  VerbDone as_job(const std::string& verb, VerbDone done);
+
+  EngineLoop& loop_;
+  Services& services_;
+  std::deque<JobInfo> jobs_;
+  std::uint64_t next_job_ = 1;
+};
+
+}  // namespace larder::engine

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+// Who leaves the queue: the least served tenant's oldest sequence that has room and waits for nobody's prefix.
+#include <algorithm>
+#include <set>
+
+#include "kernels/layout/kv_layout.h"
+#include "runtime/sched/scheduler_sequence.h"
+
+namespace larder::sched {
+namespace {
+
+constexpr std::uint32_t kMaxPassedOver = 16;   // admissions that may overtake a large request
+constexpr std::size_t kLookedAtPerTenant = 8;  // matching costs up to a millisecond, so not the whole queue
+
+std::uint32_t blocks_for(std::size_t tokens) {
+  return static_cast<std::uint32_t>((tokens + kernels::kBlockTokens - 1) / kernels::kBlockTokens);
+}
+
+}  // namespace
+
+std::uint32_t Scheduler::active_count() const {
+  std::uint32_t count = 0;
+  for (const auto& [order, sequence] : active_) {
+    if (sink_.writable(sequence->spec.seq)) ++count;
+  }
+  return count;
+}
+
+std::uint32_t Scheduler::active_of(TenantId tenant) const {
+  return static_cast<std::uint32_t>(std::count_if(
+      active_.begin(), active_.end(), [&](const auto& each) { return each.second->spec.tenant == tenant; }));
+}
+
+std::vector<Scheduler::Sequence*> Scheduler::candidates() const {
+  std::map<TenantId, std::vector<Sequence*>> by_tenant;
+  for (const auto& [order, sequence] : waiting_) {
+    std::vector<Sequence*>& line = by_tenant[sequence->spec.tenant];
+    if (line.size() < kLookedAtPerTenant && sink_.writable(sequence->spec.seq)) line.push_back(sequence);
+  }
+  std::vector<std::pair<TenantId, std::vector<Sequence*>>> lines(by_tenant.begin(), by_tenant.end());
+  std::stable_sort(lines.begin(), lines.end(), [&](const auto& a, const auto& b) {
+    const std::uint32_t running_a = active_of(a.first);
+    const std::uint32_t running_b = active_of(b.first);
+    if (running_a != running_b) return running_a < running_b;
+    return share_.served(a.first) < share_.served(b.first);
+  });
+  std::vector<Sequence*> ordered;
+  for (const auto& [tenant, line] : lines) ordered.insert(ordered.end(), line.begin(), line.end());
+  return ordered;
+}
+
+bool Scheduler::must_wait(const Sequence& sequence) const {
+  if (!sequence.spec.read) return false;
+  const kv::Outlook outlook = cache_.outlook(*sequence.spec.prompt, *sequence.spec.keys);
+  return outlook.leader.value != 0 && outlook.coming_tokens > outlook.cached_tokens;
+}
+
+bool Scheduler::has_room(const Sequence& sequence) const {
+  const kv::Outlook outlook = cache_.outlook(*sequence.spec.prompt, *sequence.spec.keys);
+  const std::uint32_t shared = sequence.spec.read ? outlook.cached_tokens / kernels::kBlockTokens : 0;
+  const std::uint32_t needed = blocks_for(sequence.spec.prompt->tokens.size() + 1) - shared + 1;
+  return needed <= cache_.available_blocks();
+}
+
+// A reader that does not read keeps no other answer out of the pool.
+bool Scheduler::put_back_a_paused_one() {
+  for (auto it = active_.rbegin(); it != active_.rend(); ++it) {
+    if (sink_.writable(it->second->spec.seq) || in_open_chunk(it->second->spec.seq)) continue;
+    put_back(*it->second);
+    return true;
+  }
+  return false;
+}
+
+// When all slots are taken, a tenant that has none gets one of a tenant that has more than its share.
+bool Scheduler::free_a_slot(const Sequence& sequence) {
+  if (active_count() < limits_.max_batch) return true;
+  if (active_of(sequence.spec.tenant) > 0) return false;
+  std::set<TenantId> tenants{sequence.spec.tenant};
+  for (const auto& [order, active] : active_) tenants.insert(active->spec.tenant);
+  const auto fair = static_cast<std::uint32_t>((limits_.max_batch + tenants.size() - 1) / tenants.size());
+  for (auto it = active_.rbegin(); it != active_.rend(); ++it) {
+    Sequence& newest = *it->second;
+    if (in_open_chunk(newest.spec.seq) || active_of(newest.spec.tenant) <= fair) continue;
+    put_back(newest);
+    return true;
+  }
+  return false;
+}
+
+void Scheduler::start(Sequence& sequence) {
+  kv::OpenRequest request;
+  request.seq = sequence.spec.seq;
+  request.request = sequence.spec.request;
+  request.tenant = sequence.spec.tenant;
+  request.prompt = sequence.spec.prompt;
+  request.keys = sequence.spec.keys;
+  request.read = sequence.spec.read;
+  request.keep = sequence.spec.keep;
+  request.count_hit = !sequence.started;
+  if (sequence.spec.score_prompt && sequence.scored + 1 < sequence.prompt_tokens) request.max_reuse = sequence.scored;
+  const Ticks begun = clock_.now();
+  sequence.claim = cache_.open(std::move(request));
+  const double match_ms = ms_between(begun, clock_.now());
+  waiting_.erase(sequence.order);
+  active_.emplace(sequence.order, &sequence);
+  if (sequence.started) return;
+  sequence.started = true;
+  sequence.verdict = sequence.claim.verdict();
+  sequence.verdict.prefill_tokens_per_s = rates_.prefill_tokens_per_s();
+  if (rates_.prefill_tokens_per_s() > 0) {
+    sequence.verdict.saved_ms = sequence.verdict.reused_tokens * rates_.prefill_row_ns() * 1e-6;
+  }
+  sink_.started(sequence.spec.seq, sequence.verdict, match_ms);
+}
+
+bool Scheduler::admit_one() {
+  bool first_is_too_large = false;
+  const bool full = active_count() >= limits_.max_batch;
+  for (Sequence* candidate : candidates()) {
+    if (full && active_of(candidate->spec.tenant) > 0) continue;
+    if (must_wait(*candidate)) continue;
+    while (!has_room(*candidate) && put_back_a_paused_one()) {
+    }
+    if (!has_room(*candidate) && !active_.empty()) {
+      first_is_too_large = true;
+      if (passed_over_ >= kMaxPassedOver) return false;
+      continue;
+    }
+    if (!free_a_slot(*candidate)) continue;
+    passed_over_ = first_is_too_large ? passed_over_ + 1 : 0;
+    start(*candidate);
+    return true;
+  }
+  return false;
+}
+
+void Scheduler::admit() {
+  while (!waiting_.empty() && admit_one()) {
+  }
+}
+
+}  // namespace larder::sched

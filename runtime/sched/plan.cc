@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/sched/plan.h"
+
+#include <algorithm>
+
+namespace larder::sched {
+namespace {
+
+// Shares `budget` rows among the prefilling sequences: tenants in turn, so that a long prompt of one does not keep a
+// short one of another out of the chunk.
+std::vector<PlannedRows> share_rows(const std::vector<PrefillView>& prefill, std::uint32_t budget) {
+  std::vector<PlannedRows> shared;
+  std::vector<TenantId> tenants;
+  for (const PrefillView& view : prefill) {
+    if (std::find(tenants.begin(), tenants.end(), view.tenant) == tenants.end()) tenants.push_back(view.tenant);
+  }
+  const auto tenant_count = static_cast<std::uint32_t>(std::max<std::size_t>(1, tenants.size()));
+  for (const TenantId tenant : tenants) {
+    std::uint32_t quantum = std::max(1u, budget / tenant_count);
+    for (const PrefillView& view : prefill) {
+      if (view.tenant != tenant || quantum == 0) continue;
+      const std::uint32_t rows = std::min(view.rows_left, quantum);
+      quantum -= rows;
+      shared.push_back({view.seq, rows});
+    }
+  }
+  // What a tenant left over goes to whoever is first in line.
+  std::uint32_t used = 0;
+  for (const PlannedRows& rows : shared) used += rows.rows;
+  for (const PrefillView& view : prefill) {
+    if (used >= budget) break;
+    auto found = std::find_if(shared.begin(), shared.end(), [&](const PlannedRows& r) { return r.seq == view.seq; });
+    const std::uint32_t has = found == shared.end() ? 0 : found->rows;
+    const std::uint32_t more = std::min(view.rows_left - has, budget - used);
+    if (more == 0) continue;
+    used += more;
+    if (found == shared.end()) {
+      shared.push_back({view.seq, more});
+    } else {
+      found->rows += more;
+    }
+  }
+  return shared;
+}
+
+std::uint32_t total_rows(const std::vector<PlannedRows>& rows) {
+  std::uint32_t total = 0;
+  for (const PlannedRows& each : rows) total += each.rows;
+  return total;
+}
+
+std::uint32_t rows_left(const std::vector<PrefillView>& prefill) {
+  std::uint64_t total = 0;
+  for (const PrefillView& view : prefill) total += view.rows_left;
+  return static_cast<std::uint32_t>(std::min<std::uint64_t>(total, 0x7fffffff));
+}
+
+// Layers of a chunk of `rows` that fit the step time; at least one.
+std::uint32_t layers_that_fit(std::uint32_t rows, const PlanLimits& limits, const PlanRates& rates) {
+  const double layer_ns = rates.prefill_row_ns * rows / limits.n_layers;
+  const double fit = layer_ns > 0 ? limits.step_ns / layer_ns : limits.n_layers;
+  return static_cast<std::uint32_t>(std::clamp(fit, 1.0, static_cast<double>(limits.n_layers)));
+}
+
+StepPlan range_of(const OpenChunk& chunk, bool others_decode, const PlanLimits& limits, const PlanRates& rates) {
+  StepPlan plan;
+  plan.prefill = chunk.rows;
+  plan.layer_begin = chunk.next_layer;
+  const std::uint32_t left = limits.n_layers - chunk.next_layer;
+  const std::uint32_t fit = layers_that_fit(total_rows(chunk.rows), limits, rates);
+  plan.layer_end = chunk.next_layer + (others_decode ? std::min(left, fit) : left);
+  return plan;
+}
+
+}  // namespace
+
+StepPlan plan_step(const PlanInput& input, const PlanLimits& limits, const PlanRates& rates) {
+  const bool decoding = !input.decode.empty();
+  StepPlan plan;
+  plan.layer_end = limits.n_layers;
+  if (input.open && (!decoding || input.decode_ran_last)) return range_of(*input.open, decoding, limits, rates);
+  plan.decode = input.decode;
+  if (plan.decode.size() > limits.max_rows) plan.decode.resize(limits.max_rows);
+  if (input.open || input.prefill.empty()) return plan;
+
+  const auto decode_rows = static_cast<std::uint32_t>(plan.decode.size());
+  const std::uint32_t room = limits.max_rows - decode_rows;
+  const std::uint32_t waiting = rows_left(input.prefill);
+  if (!decoding) {
+    plan.prefill = share_rows(input.prefill, std::min({waiting, room, limits.alone_rows}));
+    return plan;
+  }
+  const double spare_ns = limits.step_ns - rates.decode_step_ns;
+  const double fit_rows = std::max(0.0, spare_ns) / std::max(1.0, rates.prefill_row_ns);
+  const auto fit = static_cast<std::uint32_t>(std::min(fit_rows, 1e9));
+  const std::uint32_t least = std::min({waiting, kChunkRows, room});
+  if (fit >= least && least > 0) {
+    plan.prefill = share_rows(input.prefill, std::min({waiting, fit, room, std::max(limits.alone_rows, kChunkRows)}));
+    return plan;
+  }
+  if (!input.decode_ran_last) return plan;
+  OpenChunk chunk;
+  chunk.rows = share_rows(input.prefill, std::max(1u, std::min(waiting, std::min(kChunkRows, limits.max_rows))));
+  return range_of(chunk, true, limits, rates);
+}
+
+}  // namespace larder::sched

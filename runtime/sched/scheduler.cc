@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/sched/scheduler.h"
+
+#include "runtime/sched/scheduler_sequence.h"
+
+namespace larder::sched {
+
+Scheduler::Scheduler(kv::PrefixCache& cache, SequenceSink& sink, const Clock& clock, SchedulerLimits limits)
+    : cache_(cache), sink_(sink), clock_(clock), limits_(limits) {}
+
+Scheduler::~Scheduler() = default;
+
+Scheduler::Sequence* Scheduler::find(SeqId seq) const {
+  const auto found = sequences_.find(seq);
+  return found == sequences_.end() ? nullptr : found->second.get();
+}
+
+Status Scheduler::add(SequenceSpec spec) {
+  INVARIANT(spec.prompt != nullptr && spec.keys != nullptr && spec.sampling != nullptr && !spec.prompt->tokens.empty());
+  if (sequences_.size() >= kMaxSequences) {
+    return Error{ErrorCode::kResourceExhausted,
+                 "the scheduler holds " + std::to_string(kMaxSequences) + " sequences already: try again later", ""};
+  }
+  auto sequence = std::make_unique<Sequence>();
+  sequence->order = next_order_++;
+  sequence->prompt_tokens = static_cast<std::uint32_t>(spec.prompt->tokens.size());
+  sequence->spec = std::move(spec);
+  share_.join(sequence->spec.tenant);
+  waiting_.emplace(sequence->order, sequence.get());
+  const SeqId seq = sequence->spec.seq;
+  const bool fresh = sequences_.emplace(seq, std::move(sequence)).second;
+  INVARIANT(fresh);
+  return {};
+}
+
+bool Scheduler::cancel(SeqId seq, Status status) {
+  Sequence* sequence = find(seq);
+  if (sequence == nullptr || sequence->cancelled) return false;
+  sequence->cancelled = true;
+  sequence->cancel_status = std::move(status);
+  std::uint32_t live_rows = 0;
+  std::uint32_t rows = 0;
+  bool in_step = false;
+  if (running_) {
+    for (const RunningPart& part : running_->parts) {
+      in_step = in_step || part.seq == seq;
+      rows += part.rows;
+      const Sequence* other = find(part.seq);
+      if (other != nullptr && !other->cancelled) live_rows += part.rows;
+    }
+  }
+  if (in_step) {
+    // What live sequences lose by an abort is less than what is gained.
+    const bool abort = !running_->aborted && live_rows * 4 <= rows;
+    running_->aborted = running_->aborted || abort;
+    return abort;
+  }
+  if (in_open_chunk(seq)) drop_open_chunk();
+  const bool failed = !sequence->cancel_status.ok();
+  end(*sequence, failed ? SequenceEnd::kFailed : SequenceEnd::kCancelled, sequence->cancel_status, kv::CloseAs::kDone);
+  return false;
+}
+
+std::optional<exec::Step> Scheduler::next_step() {
+  if (running_) return std::nullopt;
+  admit();
+  for (int attempt = 0; attempt < 4; ++attempt) {
+    const PlanInput input = plan_input();
+    const PlanRates rates{rates_.prefill_row_ns(), rates_.decode_step_ns()};
+    const StepPlan plan = plan_step(input, limits_.plan, rates);
+    if (plan.empty()) return std::nullopt;
+    // Building may put sequences back or drop the open chunk, and then find nothing left of this plan.
+    if (std::optional<exec::Step> step = build(plan)) return step;
+  }
+  return std::nullopt;
+}
+
+SchedulerCounts Scheduler::counts() const {
+  SchedulerCounts counts = totals_;
+  counts.waiting = static_cast<std::uint32_t>(waiting_.size());
+  for (const auto& [order, sequence] : active_) {
+    if (sequence->drawn > 0) {
+      ++counts.decoding;
+      if (!sink_.writable(sequence->spec.seq)) ++counts.paused;
+    } else {
+      ++counts.prefilling;
+    }
+  }
+  return counts;
+}
+
+bool Scheduler::running(SeqId seq) const {
+  const Sequence* sequence = find(seq);
+  return sequence != nullptr && sequence->claim.open();
+}
+
+bool Scheduler::prefilling(SeqId seq) const {
+  const Sequence* sequence = find(seq);
+  return sequence != nullptr && sequence->claim.open() && sequence->drawn == 0;
+}
+
+}  // namespace larder::sched

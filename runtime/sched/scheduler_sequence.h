@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// Scheduler::Sequence: the scheduler's own record of one sequence. Inside this room only.
+// Errors:  none of its own.    Threads: engine thread.
+#pragma once
+
+#include "runtime/sched/scheduler.h"
+
+namespace larder::sched {
+
+struct Scheduler::Sequence {
+  SequenceSpec spec;
+  kv::Claim claim;  // open while active
+  std::uint64_t order = 0;
+  bool started = false;    // told to the sink
+  bool cancelled = false;  // ends when the running step comes back
+  Status cancel_status;
+  std::uint32_t drawn = 0;
+  std::uint32_t prompt_tokens = 0;  // of the request; spec.prompt grows when the sequence is put back
+  std::uint32_t prompt_rows = 0;    // rows run below prompt_tokens, repeated ones included
+  std::uint32_t scored = 0;
+  kv::Verdict verdict;  // of the first admission
+
+  std::uint32_t rows_left() const { return static_cast<std::uint32_t>(claim.tokens().size()) - claim.committed(); }
+  // One drawn token waits for its row; a sequence that was put back prefills first.
+  bool decoding() const { return drawn > 0 && rows_left() == 1; }
+};
+
+}  // namespace larder::sched

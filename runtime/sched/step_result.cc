@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a finished step means for its sequences.
+#include "kernels/layout/kv_layout.h"
+#include "runtime/sched/scheduler_sequence.h"
+
+namespace larder::sched {
+
+void Scheduler::finish_step(exec::StepResult result) {
+  INVARIANT(running_ && running_->id == result.id);
+  const RunningStep running = *std::exchange(running_, std::nullopt);
+  if (running.chunk) open_chunk_.reset();
+  if (!result.status.ok()) {
+    finish_failed(running, result.status);
+    return;
+  }
+  std::uint32_t prefill = 0;
+  std::uint32_t decode = 0;
+  for (const RunningPart& part : running.parts) (part.decode ? decode : prefill) += part.rows;
+  const double share = static_cast<double>(running.layer_end - running.layer_begin) / limits_.plan.n_layers;
+  rates_.record(prefill, decode, share, result.compute_ns);
+  ++totals_.steps;
+  if (running.whole) {
+    totals_.prefill_rows += prefill;
+    totals_.decode_rows += decode;
+    finish_good(running, result);
+    return;
+  }
+  OpenChunk chunk;
+  chunk.next_layer = running.layer_end;
+  for (const RunningPart& part : running.parts) chunk.rows.push_back({part.seq, part.rows});
+  open_chunk_ = std::move(chunk);
+  bool any_cancelled = false;
+  for (const RunningPart& part : running.parts) any_cancelled = any_cancelled || find(part.seq)->cancelled;
+  if (!any_cancelled) return;
+  drop_open_chunk();
+  for (const RunningPart& part : running.parts) {
+    Sequence* sequence = find(part.seq);
+    if (!sequence->cancelled) continue;
+    end(*sequence, sequence->cancel_status.ok() ? SequenceEnd::kCancelled : SequenceEnd::kFailed,
+        sequence->cancel_status, kv::CloseAs::kDone);
+  }
+}
+
+// An abort ends the cancelled and lets the others run their rows again; a failure ends all that were in the step.
+void Scheduler::finish_failed(const RunningStep& running, const Status& status) {
+  const bool aborted = running.aborted && status.error().code == ErrorCode::kCancelled;
+  for (const RunningPart& part : running.parts) {
+    Sequence* sequence = find(part.seq);
+    if (sequence == nullptr) continue;
+    if (sequence->cancelled) {
+      end(*sequence, sequence->cancel_status.ok() ? SequenceEnd::kCancelled : SequenceEnd::kFailed,
+          sequence->cancel_status, kv::CloseAs::kFailed);
+    } else if (aborted) {
+      sequence->claim.rollback();
+    } else {
+      end(*sequence, SequenceEnd::kFailed, status, kv::CloseAs::kFailed);
+    }
+  }
+}
+
+void Scheduler::finish_good(const RunningStep& running, exec::StepResult& result) {
+  INVARIANT(result.outputs.size() == running.parts.size());
+  std::size_t seal = 0;
+  for (std::size_t i = 0; i < running.parts.size(); ++i) {
+    finish_part(running.parts[i], result.outputs[i], result, seal);
+    seal += running.parts[i].seals.size();
+  }
+}
+
+void Scheduler::finish_part(const RunningPart& part, exec::SequenceOutput& output, const exec::StepResult& result,
+                            std::size_t first_seal) {
+  Sequence& sequence = *find(part.seq);
+  const std::uint32_t first = sequence.claim.committed();
+  sequence.claim.commit(part.until);
+  share_.charge(sequence.spec.tenant, part.rows);
+  if (first < sequence.prompt_tokens) sequence.prompt_rows += std::min(part.until, sequence.prompt_tokens) - first;
+  // commit may have exchanged a block for an equal one that was sealed first; that one has its checksum.
+  for (std::size_t i = 0; i < part.seals.size() && first_seal + i < result.seal_checksums.size(); ++i) {
+    const std::size_t at = first / kernels::kBlockTokens + i;
+    if (at < sequence.claim.blocks().size() && sequence.claim.blocks()[at] == part.seals[i]) {
+      cache_.set_checksum(part.seals[i], result.seal_checksums[first_seal + i]);
+    }
+  }
+  if (sequence.cancelled) {
+    end(sequence, sequence.cancel_status.ok() ? SequenceEnd::kCancelled : SequenceEnd::kFailed, sequence.cancel_status,
+        kv::CloseAs::kDone);
+    return;
+  }
+  deliver(sequence, output);
+}
+
+void Scheduler::deliver(Sequence& sequence, const exec::SequenceOutput& output) {
+  const bool complete = sequence.rows_left() == 0;
+  if (sequence.spec.score_prompt && sequence.drawn == 0 && sequence.scored + 1 < sequence.prompt_tokens) {
+    std::vector<sample::Sampled> scores = output.scored;
+    if (!complete) scores.push_back(output.sampled);
+    sequence.scored += static_cast<std::uint32_t>(scores.size());
+    if (!scores.empty()) sink_.scored(sequence.spec.seq, scores);
+  }
+  if (!complete) return;
+  if (sequence.spec.max_new_tokens == 0) {
+    end(sequence, SequenceEnd::kLength, {}, kv::CloseAs::kDone);
+    return;
+  }
+  ++sequence.drawn;
+  if (!sink_.token(sequence.spec.seq, output)) {
+    end(sequence, SequenceEnd::kStopped, {}, kv::CloseAs::kDone);
+  } else if (sequence.drawn >= sequence.spec.max_new_tokens) {
+    end(sequence, SequenceEnd::kLength, {}, kv::CloseAs::kDone);
+  } else {
+    sequence.claim.append(output.sampled.token);
+  }
+}
+
+void Scheduler::end(Sequence& sequence, SequenceEnd why, Status status, kv::CloseAs close_as) {
+  SequenceReport report;
+  report.end = why;
+  report.status = std::move(status);
+  report.verdict = sequence.verdict;
+  report.verdict.prompt_tokens = sequence.prompt_tokens;
+  report.verdict.computed_tokens = sequence.prompt_rows;
+  report.drawn_tokens = sequence.drawn;
+  if (sequence.claim.open()) {
+    const kv::Closed closed = sequence.claim.close(close_as);
+    report.end_node = closed.end;
+    report.kept_tokens = closed.kept_tokens;
+    sequence.claim = kv::Claim();
+  }
+  waiting_.erase(sequence.order);
+  active_.erase(sequence.order);
+  share_.leave(sequence.spec.tenant);
+  const SeqId seq = sequence.spec.seq;
+  sequences_.erase(seq);
+  sink_.ended(seq, report);
+}
+
+}  // namespace larder::sched
