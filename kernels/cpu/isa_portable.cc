@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The portable tier: plain C++ with the flags of the whole build. Only intrinsics, <cstddef>, <cstdint> and kernels headers are
-// included, and every function has internal linkage, so that no other object can get code with these instructions.
+// The portable tier: plain C++ with the flags of the whole build. Only intrinsics, <cstddef>, <cstdint> and kernels
+// headers are included, and every function has internal linkage, so that no other object can get code with these
+// instructions.
 #include <cstddef>
 #include <cstdint>
 

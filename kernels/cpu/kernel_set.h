@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // KernelSet: the CPU arithmetic of one ISA tier as plain function pointers, chosen once per process.
 // What it is not: it makes no threads, allocates nothing, knows no model. Callers split ranges over threads.
-// Arithmetic (DESIGN.md contract 3): a dot product over K, d_head or tokens is `lanes` interleaved partial sums (element k
-//   goes to lane k % lanes, in order of k) joined by a fixed binary tree; so an output row has the same bits whatever the
-//   number of rows, the chunk and the thread count. Attention is a sum over spans of kSpanTokens positions aligned to 0,
-//   merged in order. Masked positions are selected out, never multiplied. The avx2 and avx512 tiers fuse each multiply
-//   and add and give equal bits to each other; portable rounds product and sum.
+// Arithmetic (kernels/README.md): a dot product over K, d_head or tokens is `lanes` interleaved partial sums
+//   (element k goes to lane k % lanes, in order of k) joined by a fixed binary tree; so an output row has the same bits
+//   whatever the number of rows, the chunk and the thread count. Attention is a sum over spans of kSpanTokens positions
+//   aligned to 0, merged in order. Masked positions are selected out, never multiplied. The avx2 and avx512 tiers fuse
+//   each multiply and add and give equal bits to each other; portable rounds product and sum.
 // Ensures:  each function is within the bound derived in its test of its f64 twin in kernels/reference.
 // Errors:   none; preconditions are the caller's.    Owns: nothing.    Threads: any, on disjoint outputs.
 #pragma once
@@ -19,9 +19,10 @@
 namespace larder::kernels {
 
 // out[m][n] = dot(x[m], w[n]) for n in [n_begin, n_end).
-// Shapes:   x [rows][x_stride] f32, first w.cols used; out [rows][out_stride] f32, element (m, n) at out[m*out_stride+n].
-// Requires: w.cols a multiple of the type's block; out does not alias x; scratch: matmul_scratch_bytes, 64-byte aligned,
-//           one per thread.
+// Shapes:   x [rows][x_stride] f32, first w.cols used; out [rows][out_stride] f32, element (m, n) at
+//           out[m*out_stride+n].
+// Requires: w.cols a multiple of the type's block; out does not alias x; scratch: matmul_scratch_bytes, 64-byte
+//           aligned, one per thread.
 struct MatmulArgs {
   WeightView w;
   const float* x = nullptr;
@@ -36,9 +37,9 @@ struct MatmulArgs {
 };
 
 // Attention of query rows of one sequence, for one KV head and its group of query heads, in one layer.
-// Shapes:   q [rows][q_stride] f32: for row r and group member g the query is q + r*q_stride + (kv_head*group+g)*d_head;
-//           out has the same shape and stride. blocks[i] is the address of the block for positions
-//           [32 i, 32 i + 32); the slice is at layout.slice_offset(layer, kv_head). Row r stands at position
+// Shapes:   q [rows][q_stride] f32: for row r and group member g the query is q + r*q_stride +
+//           (kv_head*group+g)*d_head; out has the same shape and stride. blocks[i] is the address of the block for
+//           positions [32 i, 32 i + 32); the slice is at layout.slice_offset(layer, kv_head). Row r stands at position
 //           first_position + r and sees positions 0..first_position + r (clipped to `window` when not 0).
 // Requires: layout.type kF32 or kF16; scratch: attention_scratch_bytes(layout, rows, group), 64-byte aligned, one per
 //           thread; out does not alias q.
@@ -109,8 +110,8 @@ struct KernelSet {
 
 enum class IsaRequest : std::uint8_t { kAuto, kPortable, kAvx2, kAvx512 };
 
-// The best tier this processor and its operating system can run, or the one asked for. Answers nullptr when they lack the
-// tier asked for or this build does not know it; kAuto never answers nullptr. The set lives as long as the program.
+// The best tier this processor and its operating system can run, or the one asked for. Answers nullptr when they lack
+// the tier asked for or this build does not know it; kAuto never answers nullptr. The set lives as long as the program.
 const KernelSet* select_kernels(IsaRequest request);
 
 // The processor's name as it gives it itself, for people; "unknown processor" where it gives none.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Checksum of a KV slice and of a block: a block's checksum is a hash over the checksums of its (layer, head) slices, so
-// that a GPU can verify slices in parallel. Not a defence against an adversary (that is storage's AEAD).
+// Checksum of a KV slice and of a block: a block's checksum is a hash over the checksums of its (layer, head) slices,
+// so that a GPU can verify slices in parallel. Not a defence against an adversary (that is storage's AEAD).
 // Shapes:   a slice is a multiple of 64 bytes; eight 64-bit lanes, lane i takes word i of each 64-byte row.
 // Source:   multiply-xorshift lanes with the SplitMix64 constants (Steele, Lea & Flood 2014).
 // Threads:  pure functions.

@@ -5,7 +5,7 @@
 //           per token each; only for int8). Slices lie layer-major, then head, each at a 64-byte boundary.
 // Ensures:  positions past a block's valid tokens hold zeros. The header (key, position, valid tokens) lies apart.
 // Units:    offsets and sizes in bytes.
-// Threads:  constexpr values, always inlined so that an ISA object never exports one.    Source: DESIGN.md contract 1.
+// Threads:  constexpr values, always inlined so that an ISA object never exports one.    Source: kernels/README.md.
 #pragma once
 
 #include <cstddef>
@@ -29,9 +29,15 @@ struct KvLayout {
   std::uint32_t d_head = 0;
   KvType type = KvType::kF16;
 
-  [[gnu::always_inline]] constexpr std::size_t k_bytes() const { return std::size_t{kBlockTokens} * d_head * kv_element_bytes(type); }
-  [[gnu::always_inline]] constexpr std::size_t scale_bytes() const { return type == KvType::kI8 ? 2 * kBlockTokens * sizeof(float) : 0; }
-  [[gnu::always_inline]] constexpr std::size_t slice_bytes() const { return (2 * k_bytes() + scale_bytes() + 63) / 64 * 64; }
+  [[gnu::always_inline]] constexpr std::size_t k_bytes() const {
+    return std::size_t{kBlockTokens} * d_head * kv_element_bytes(type);
+  }
+  [[gnu::always_inline]] constexpr std::size_t scale_bytes() const {
+    return type == KvType::kI8 ? 2 * kBlockTokens * sizeof(float) : 0;
+  }
+  [[gnu::always_inline]] constexpr std::size_t slice_bytes() const {
+    return (2 * k_bytes() + scale_bytes() + 63) / 64 * 64;
+  }
   [[gnu::always_inline]] constexpr std::size_t slice_count() const { return std::size_t{n_layers} * n_kv_heads; }
   [[gnu::always_inline]] constexpr std::size_t block_bytes() const { return slice_count() * slice_bytes(); }
 

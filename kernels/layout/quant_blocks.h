@@ -32,8 +32,8 @@ struct BlockQ8_0 {
   std::int8_t qs[32];
 };
 
-// 256 values, value = d * scales[i / 16] * (q - 32). Two halves of 128: in half h, value 32 j + l (j 0..3, l 0..31) has its
-// low four bits in ql[64 h + 32 (j % 2) + l] (low nibble for j < 2, else high) and its upper two in qh[32 h + l] at
+// 256 values, value = d * scales[i / 16] * (q - 32). Two halves of 128: in half h, value 32 j + l (j 0..3, l 0..31) has
+// its low four bits in ql[64 h + 32 (j % 2) + l] (low nibble for j < 2, else high) and its upper two in qh[32 h + l] at
 // bit 2 j.
 struct BlockQ6_K {
   std::uint8_t ql[128];

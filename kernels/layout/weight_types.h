@@ -39,7 +39,8 @@ struct WeightTypeInfo {
   return {nullptr, 0, 0};
 }
 
-// A weight matrix in memory somebody else owns. Shape: [rows][cols], each row a whole number of blocks, rows contiguous.
+// A weight matrix in memory somebody else owns. Shape: [rows][cols], each row a whole number of blocks, rows
+// contiguous.
 struct WeightView {
   const std::byte* data = nullptr;
   WeightType type = WeightType::kF32;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The slow twin of every kernel: f64 inside, one plain loop per sum, rounded to f32 once at the end. This is the definition
-// of what each kernel computes; the tiers of kernels/cpu are compared with it. It is not fast, and makes no use of scratch.
+// The slow twin of every kernel: f64 inside, one plain loop per sum, rounded to f32 once at the end. This is the
+// definition of what each kernel computes; the tiers of kernels/cpu are compared with it. It is not fast, and makes no
+// use of scratch.
 // Ensures:  each output is the exact result but for f64 rounding and the last rounding to f32.
 // Owns:     nothing.    Threads: any, on disjoint outputs.
 #pragma once

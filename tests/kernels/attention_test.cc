@@ -120,12 +120,13 @@ Pool make_pool(Rng& rng, const Shape& shape, std::uint64_t order_seed) {
   return pool;
 }
 
-// With s_t the scores, p_t the softmax and e = gamma(ceil(d / 16) + 7) max_t scale sum |q| |k_t| the error of a score (the
-// scaled query is rounded once, a product twice, the tree adds four times), an error e in every score changes each p_t by a
-// factor within exp(2 e). Subtracting the maximum rounds once, by at most 2^-24 D with D the range of the scores, and so
-// does each of the S merges, in numerator and denominator. exp is within 6 roundings (elementwise_test.cc). A lane of a span
-// sums 16 weights or products in at most 17 roundings and the tree adds 4; each merge adds one exp, two products and a sum;
-// then the quotient and the reference. Weights below exp(-87) count as zero.
+// With s_t the scores, p_t the softmax and e = gamma(ceil(d / 16) + 7) max_t scale sum |q| |k_t| the error of a score
+// (the scaled query is rounded once, a product twice, the tree adds four times), an error e in every score changes each
+// p_t by a factor within exp(2 e). Subtracting the maximum rounds once, by at most 2^-24 D with D the range of the
+// scores, and so does each of the S merges, in numerator and denominator. exp is within 6 roundings
+// (elementwise_test.cc). A lane of a span sums 16 weights or products in at most 17 roundings and the tree adds 4; each
+// merge adds one exp, two products and a sum; then the quotient and the reference. Weights below exp(-87) count as
+// zero.
 double relative_bound(double score_error, double range, double spans) {
   const double roundings = 2 * (6 + 17 + 4 + spans * (6 + 3)) + 2;
   return std::expm1(2 * score_error + 2 * (1 + spans) * testing::kUnit * range + testing::gamma(roundings));
@@ -163,7 +164,8 @@ void expect_within_bound(const Queries& run, const Pool& pool, const std::vector
         double size = 1e-37;
         for (std::uint32_t t = start; t < stop; ++t) {
           size += std::exp(score[t - start] - *high) / total *
-              std::abs(reference::v_value(a.layout, a.blocks[t / kBlockTokens], kLayer, a.kv_head, t % kBlockTokens, i));
+              std::abs(reference::v_value(a.layout, a.blocks[t / kBlockTokens], kLayer, a.kv_head, t % kBlockTokens,
+                                          i));
         }
         ASSERT_LE(std::abs(double{got[at + i]} - double{want[at + i]}), bound * size)
             << name << " d " << s.d_head << " first " << s.first << " row " << row << " window " << s.window;
@@ -174,9 +176,10 @@ void expect_within_bound(const Queries& run, const Pool& pool, const std::vector
 
 const std::vector<Shape>& shapes() {
   static const std::vector<Shape> all = {
-      {8, 4, 2, KvType::kF32, 0, 1, 0},    {8, 4, 2, KvType::kF16, 0, 40, 0},    {64, 3, 3, KvType::kF16, 0, 33, 0},
-      {64, 3, 3, KvType::kF16, 250, 9, 0}, {64, 1, 1, KvType::kF32, 500, 20, 0}, {80, 2, 4, KvType::kF16, 97, 7, 0},
-      {128, 1, 8, KvType::kF16, 255, 3, 0}, {128, 1, 1, KvType::kF16, 600, 14, 0}, {64, 2, 3, KvType::kF16, 515, 5, 100}, {20, 2, 3, KvType::kF32, 300, 17, 31},
+      {8, 4, 2, KvType::kF32, 0, 1, 0},      {8, 4, 2, KvType::kF16, 0, 40, 0},     {64, 3, 3, KvType::kF16, 0, 33, 0},
+      {64, 3, 3, KvType::kF16, 250, 9, 0},   {64, 1, 1, KvType::kF32, 500, 20, 0},  {80, 2, 4, KvType::kF16, 97, 7, 0},
+      {128, 1, 8, KvType::kF16, 255, 3, 0},  {128, 1, 1, KvType::kF16, 600, 14, 0},
+      {64, 2, 3, KvType::kF16, 515, 5, 100}, {20, 2, 3, KvType::kF32, 300, 17, 31},
   };
   return all;
 }

@@ -106,8 +106,9 @@ class RandomWeights {
 };
 
 inline const std::vector<WeightType>& weight_types() {
-  static const std::vector<WeightType> types = {WeightType::kF32,  WeightType::kF16,  WeightType::kBF16, WeightType::kQ8_0,
-                                                WeightType::kQ4_0, WeightType::kQ4_1, WeightType::kQ6_K};
+  static const std::vector<WeightType> types = {WeightType::kF32,  WeightType::kF16,  WeightType::kBF16,
+                                                WeightType::kQ8_0, WeightType::kQ4_0, WeightType::kQ4_1,
+                                                WeightType::kQ6_K};
   return types;
 }
 

@@ -14,8 +14,9 @@ using testing::random_floats;
 using testing::same_bits;
 using testing::tiers;
 
-// The sum of squares has positive terms, so it is off by at most ceil(n / 16) + 1 + 4 roundings relatively; the mean and
-// eps add two; the root halves what came before and adds one; reciprocal and two products add three, the reference one.
+// The sum of squares has positive terms, so it is off by at most ceil(n / 16) + 1 + 4 roundings relatively; the mean
+// and eps add two; the root halves what came before and adds one; reciprocal and two products add three, the reference
+// one.
 TEST(RmsNorm, EveryTierIsWithinTheBound) {
   Rng rng(1);
   for (const std::uint32_t n : {1u, 7u, 16u, 64u, 172u, 576u, 2048u}) {
@@ -101,9 +102,10 @@ TEST(Rope, TurnsAPairByItsAngle) {
   }
 }
 
-// exp: the reduced argument carries two roundings of at most 0.35 units, the series is cut at 0.13 units, and its Horner
-// steps, rounded twice each where not fused, add at most 2 (1 + 0.35 + 0.35^2 + ...) / 0.7 < 4.5 units: 6 in all. Then 1 + e,
-// the quotient, the product and the reference: 10 roundings. Beyond |x| = 87 the answer is x up or nearly 0.
+// exp: the reduced argument carries two roundings of at most 0.35 units, the series is cut at 0.13 units, and its
+// Horner steps, rounded twice each where not fused, add at most 2 (1 + 0.35 + 0.35^2 + ...) / 0.7 < 4.5 units: 6 in
+// all. Then 1 + e, the quotient, the product and the reference: 10 roundings. Beyond |x| = 87 the answer is x up or
+// nearly 0.
 TEST(SiluMul, EveryTierIsWithinTheBound) {
   Rng rng(3);
   for (const std::size_t n : {std::size_t{1}, std::size_t{5}, std::size_t{16}, std::size_t{23}, std::size_t{4099}}) {

@@ -50,8 +50,8 @@ struct Case {
 };
 
 // A lane sums ceil(K / 16) products, each rounded at most twice (once where fused), then the tree adds four times, the
-// decoded weight may be rounded once, an accumulated sum once more, and the reference is rounded once: with S the sum of
-// |x| |w| (and |out| before, when accumulating), |got - want| <= gamma(ceil(K / 16) + 1 + 4 + 1 + 1 + 1) S.
+// decoded weight may be rounded once, an accumulated sum once more, and the reference is rounded once: with S the sum
+// of |x| |w| (and |out| before, when accumulating), |got - want| <= gamma(ceil(K / 16) + 1 + 4 + 1 + 1 + 1) S.
 void expect_within_bound(const Case& c, const std::vector<float>& got, const std::vector<float>& want, double before,
                          const char* name) {
   const double roundings = std::ceil(c.w.cols / 16.0) + 8;
@@ -60,7 +60,8 @@ void expect_within_bound(const Case& c, const std::vector<float>& got, const std
     reference::kReferenceKernels.dequantise_row(c.w, n, weights.data());
     for (std::uint32_t m = 0; m < c.rows; ++m) {
       double size = before;
-      for (std::uint32_t k = 0; k < c.w.cols; ++k) size += std::abs(double{c.x[m * c.x_stride + k]} * double{weights[k]});
+      const float* x = c.x.data() + m * c.x_stride;
+      for (std::uint32_t k = 0; k < c.w.cols; ++k) size += std::abs(double{x[k]} * double{weights[k]});
       const std::size_t at = m * c.out_stride + n;
       ASSERT_LE(std::abs(double{got[at]} - double{want[at]}), testing::gamma(roundings) * size)
           << name << " " << weight_type_info(c.w.type).name << " rows " << c.rows << " n " << n << " K " << c.w.cols;
@@ -147,7 +148,8 @@ TEST(Matmul, RowsAloneAndChunkedAndSplitRangesGiveTheBitsOfTheWhole) {
   }
 }
 
-// What the header says of the arithmetic, done literally: 16 partial sums in order of k, then lane i + (i + 8), + 4, + 2, + 1.
+// What the header says of the arithmetic, done literally: 16 partial sums in order of k, then lane i + (i + 8), + 4, +
+// 2, + 1.
 TEST(Matmul, TheBitsAreTheOnesTheHeaderDescribes) {
   Rng rng(5);
   const RandomWeights w(rng, WeightType::kF32, 9, 172);

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# weak_symbols.sh NM OBJECT...: fails when an object defines a weak symbol. Such a symbol is a function that several objects
-# may bring; the linker keeps one, and if that one was compiled for a newer processor, older processors fault.
+# weak_symbols.sh NM OBJECT...: fails when an object defines a weak symbol. Such a symbol is a function that several
+# objects may bring; the linker keeps one, and if that one was compiled for a newer processor, older processors fault.
 nm=$1
 shift
 [ $# -gt 0 ] || { echo "no objects given"; exit 2; }

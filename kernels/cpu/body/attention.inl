@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Attention and the KV write. A span of 256 positions is one unit: its scores, their maximum, the weights exp(s - maximum),
-// their sum and the weighted sum of V, each in the lanes of the tile; spans merge in order.
+// Attention and the KV write. A span of 256 positions is one unit: its scores, their maximum, the weights exp(s -
+// maximum), their sum and the weighted sum of V, each in the lanes of the tile; spans merge in order.
 // Source: softmax over parts with a running maximum, Milakov & Gimelshein 2018.
 
 constexpr std::uint32_t kQueryBlock = 48;  // query vectors that share the conversion of a span to f32
@@ -154,8 +154,8 @@ inline std::uint32_t alike(const AttentionArgs& a, std::uint32_t first, std::uin
   return count;
 }
 
-// Scores of `count` vectors from `at` on against the tokens [from, to) of a span, from the floats in scratch or straight from
-// the halves in the blocks. Both read the same numbers in the same order.
+// Scores of `count` vectors from `at` on against the tokens [from, to) of a span, from the floats in scratch or
+// straight from the halves in the blocks. Both read the same numbers in the same order.
 inline void score_tokens(const AttentionArgs& a, const AttentionScratch& s, std::uint32_t start, std::uint32_t from,
                          std::uint32_t to, std::size_t at, std::uint32_t count, bool direct) {
   const std::size_t d_pad = padded(a.layout.d_head);
@@ -178,8 +178,8 @@ inline void score_tokens(const AttentionArgs& a, const AttentionScratch& s, std:
 }
 
 // The weighted sums of V of `count` vectors from `at` on over the tokens `seen` of a span.
-inline void sum_values(const AttentionArgs& a, const AttentionScratch& s, std::uint32_t start, Range seen, std::size_t at,
-                       std::uint32_t count, bool direct) {
+inline void sum_values(const AttentionArgs& a, const AttentionScratch& s, std::uint32_t start, Range seen,
+                       std::size_t at, std::uint32_t count, bool direct) {
   const std::size_t d_pad = padded(a.layout.d_head);
   const float* weight = s.score + at * kScoreStride;
   float* part = s.part + at * d_pad;

@@ -3,8 +3,8 @@
 
 constexpr std::size_t kDecodeBlocks = 16;  // blocks whose scales are converted together
 
-// Calls expand(block, first, second, out) for every block of a row: first and second are the two halves the block begins
-// with, as floats. Where a format has only one, the second is its quants misread, and unused.
+// Calls expand(block, first, second, out) for every block of a row: first and second are the two halves the block
+// begins with, as floats. Where a format has only one, the second is its quants misread, and unused.
 template <typename Block, typename Expand>
 inline void for_each_block(const std::byte* row, std::size_t cols, float* out, Expand expand) {
   for (std::size_t left = cols / 32; left > 0;) {

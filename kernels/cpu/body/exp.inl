@@ -48,7 +48,9 @@ inline void for_each_register(std::size_t n, Body body) {
 }
 
 void add_rows(float* inout, const float* x, std::size_t n) {
-  for_each_register(n, [=](std::size_t i, auto read, auto write) { write(inout + i, add(read(inout + i), read(x + i))); });
+  for_each_register(n, [=](std::size_t i, auto read, auto write) {
+    write(inout + i, add(read(inout + i), read(x + i)));
+  });
 }
 
 void silu_mul(const float* gate, const float* up, float* out, std::size_t n) {

@@ -32,7 +32,9 @@ inline Reg load(const float* p) { return _mm256_loadu_ps(p); }
 inline void store(float* p, Reg r) { _mm256_storeu_ps(p, r); }
 
 // Lanes of part `part` of a chunk of 16 that the mask names; zero elsewhere, and nothing is read there.
-inline Reg load_masked(const float* p, std::size_t part, const LaneMask& mask) { return _mm256_maskload_ps(p, mask.part[part]); }
+inline Reg load_masked(const float* p, std::size_t part, const LaneMask& mask) {
+  return _mm256_maskload_ps(p, mask.part[part]);
+}
 inline void store_masked(float* p, std::size_t part, const LaneMask& mask, Reg r) {
   _mm256_maskstore_ps(p, mask.part[part], r);
 }

@@ -5,7 +5,7 @@
 using Reg = __m512;
 
 constexpr std::size_t kRegLanes = 16;
-constexpr std::uint32_t kTileM = 6;  // x rows of a register tile: 24 sums, 4 weights and one x leave room in 32 registers
+constexpr std::uint32_t kTileM = 6;  // x rows of a register tile: 24 sums, 4 weights and one x fit into 32 registers
 
 // Weight rows of a register tile of M x rows.
 template <std::size_t M>
@@ -49,8 +49,8 @@ inline Reg scale_by_power(Reg p, Reg t) {
       _mm512_add_epi32(_mm512_castps_si512(p), _mm512_slli_epi32(_mm512_castps_si512(t), 23)));
 }
 
-// One level of the joining tree for two registers at once, as [low half of a + high half of a | the same of b]. A blend and
-// one shuffle instead of two shuffles, because shuffles have one port.
+// One level of the joining tree for two registers at once, as [low half of a + high half of a | the same of b]. A blend
+// and one shuffle instead of two shuffles, because shuffles have one port.
 inline Reg fold_halves(Reg a, Reg b) {
   return _mm512_add_ps(_mm512_mask_blend_ps(0xff00, a, b), _mm512_shuffle_f32x4(a, b, 0x4e));
 }
@@ -116,8 +116,8 @@ inline void load_scales(const std::byte* blocks, std::size_t stride, std::size_t
   _mm512_storeu_ps(out + 16, _mm512_cvtph_ps(_mm512_extracti64x4_epi64(pairs, 1)));
 }
 
-// out[i] = q[i] * d + m for the 32 nibbles of one block: low nibbles first. A nibble indexes a table of its 16 values; the
-// permute reads only the low four bits of an index, so low nibbles need no mask.
+// out[i] = q[i] * d + m for the 32 nibbles of one block: low nibbles first. A nibble indexes a table of its 16 values;
+// the permute reads only the low four bits of an index, so low nibbles need no mask.
 inline void expand_nibbles(const std::uint8_t* qs, float d, float m, float* out) {
   const __m512 numbers = _mm512_setr_ps(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
   const __m512 table = _mm512_fmadd_ps(numbers, _mm512_set1_ps(d), _mm512_set1_ps(m));

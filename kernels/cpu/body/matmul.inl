@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Matrix times rows. With few x rows, weights are decoded piece by piece into L1 and used at once. With many, a panel of
-// weight rows is decoded once and swept by strips of x rows. F32 weights are read where they lie.
+// Matrix times rows. With few x rows, weights are decoded piece by piece into L1 and used at once. With many, a panel
+// of weight rows is decoded once and swept by strips of x rows. F32 weights are read where they lie.
 
 constexpr std::size_t kPanelBytes = 256 * 1024;  // a panel stays in L2
 constexpr std::uint32_t kPanelRows = 64;
@@ -47,8 +47,10 @@ void matmul_few(const MatmulArgs& a) {
       if (!direct) {
         for (std::uint32_t i = 0; i < count; ++i) decode_row(a.w.type, rows + i * row_bytes, cols, panel + i * stride);
       }
-      strip_piece(a.rows, {{w, stride}, a.x + k, a.x_stride, a.out + n, a.out_stride, {0, cols}, a.accumulate, state, k == 0,
-                        k + cols == a.w.cols}, count);
+      strip_piece(a.rows,
+                  {{w, stride}, a.x + k, a.x_stride, a.out + n, a.out_stride, {0, cols}, a.accumulate, state, k == 0,
+                   k + cols == a.w.cols},
+                  count);
       k += cols;
     } while (k < a.w.cols);
   }
@@ -61,8 +63,8 @@ inline std::uint32_t piece_cols(std::uint32_t cols) {
 }
 
 // A strip of x rows from `m` on against a panel of `count` weight rows from n on.
-inline void sweep_strip(const MatmulArgs& a, const float* panel, std::size_t stride, std::uint32_t n, std::uint32_t count,
-                        std::uint32_t m) {
+inline void sweep_strip(const MatmulArgs& a, const float* panel, std::size_t stride, std::uint32_t n,
+                        std::uint32_t count, std::uint32_t m) {
   float* state = reinterpret_cast<float*>(a.scratch);
   const std::uint32_t piece = piece_cols(a.w.cols);
   std::uint32_t k = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The register tile: N x M dot products at once, each in its own lanes. The only place where products are summed, so that
-// every path (many rows or one, prefill or decode, weights or KV) gives an output the same bits.
+// The register tile: N x M dot products at once, each in its own lanes. The only place where products are summed, so
+// that every path (many rows or one, prefill or decode, weights or KV) gives an output the same bits.
 
 // Elements [begin, end) of a dot product; element k goes to lane k % 16 whatever begin is.
 struct Range {
@@ -8,7 +8,8 @@ struct Range {
   std::uint32_t end;
 };
 
-// Where a tile reads its weights: element (row n, k), 16 at a time. Rows that lie apart by a stride, as floats or as halves.
+// Where a tile reads its weights: element (row n, k), 16 at a time. Rows that lie apart by a stride, as floats or as
+// halves.
 struct FloatRows {
   const float* at;
   std::size_t stride;
@@ -47,8 +48,8 @@ struct PagedHalfRows {
   void skip(std::size_t n) { offset += n * kBlockTokens * sizeof(std::uint16_t); }
 };
 
-// Row m of x at x + m * x_stride, likewise out; out[m][n]. A long sum may be made in pieces, in order: all but the first
-// start from the lanes that the one before left in `state`.
+// Row m of x at x + m * x_stride, likewise out; out[m][n]. A long sum may be made in pieces, in order: all but the
+// first start from the lanes that the one before left in `state`.
 template <typename Weights>
 struct TileArgs {
   Weights w;
