@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // larder_bench: how fast this machine runs a model through the CPU executor: prefill, decode at depth, steps of many rows.
 // Prints a table, and JSON with --json FILE. With --serve it answers measurements one by one on stdin ("prefill N",
-// "decode DEPTH COUNT"), so that compare_llama.py can take turns with another program.
+// "decode DEPTH COUNT", "greedy COUNT ID…"), so that compare_llama.py can take turns with another program.
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
@@ -66,14 +66,21 @@ class Bench {
     return ms_of([&] { runner_.feed(lane, tokens, options_.chunk); });
   }
 
-  // ms of each of `count` steps after `depth` tokens; `told` receives the greedy tokens.
-  std::vector<double> decode_ms(std::uint32_t depth, std::uint32_t count, std::vector<Token>& told) {
+  std::vector<Token> greedy(const std::vector<Token>& tokens, std::uint32_t count) {
+    runner_.close_lanes();
+    test::Lane lane = runner_.open_lane(static_cast<std::uint32_t>(tokens.size()) + count);
+    std::vector<Token> told = {runner_.feed(lane, tokens, options_.chunk).sampled.token};
+    while (told.size() < count) told.push_back(runner_.feed(lane, std::vector<Token>{told.back()}, 1).sampled.token);
+    return told;
+  }
+
+  // ms of each of `count` steps after `depth` tokens.
+  std::vector<double> decode_ms(std::uint32_t depth, std::uint32_t count) {
     runner_.close_lanes();
     test::Lane lane = runner_.open_lane(depth + count + 1);
     Token next = runner_.feed(lane, prompt(depth), options_.chunk).sampled.token;
     std::vector<double> ms;
     for (std::uint32_t i = 0; i < count; ++i) {
-      told.push_back(next);
       ms.push_back(ms_of([&] { next = runner_.feed(lane, std::vector<Token>{next}, 1).sampled.token; }));
     }
     return ms;
@@ -122,14 +129,16 @@ void serve(Bench& bench) {
     std::istringstream words(line);
     std::string what;
     std::uint32_t first = 0, count = 0;
-    words >> what >> first >> count;
+    words >> what >> first;
+    std::vector<Token> ids;
+    for (Token id = 0; words >> id;) ids.push_back(id);
+    if (ids.size() == 1) count = static_cast<std::uint32_t>(ids.front());
     if (what == "prefill" && first > 0) {
       std::printf("%.4f\n", bench.prefill_ms(first));
     } else if (what == "decode" && first > 0 && count > 0) {
-      std::vector<Token> told;
-      const double ms = median(bench.decode_ms(first, count, told));
-      std::printf("%.4f", ms);
-      for (const Token token : told) std::printf(" %d", token);
+      std::printf("%.4f\n", median(bench.decode_ms(first, count)));
+    } else if (what == "greedy" && first > 0 && !ids.empty()) {
+      for (const Token token : bench.greedy(ids, first)) std::printf("%d ", token);
       std::printf("\n");
     } else {
       return;
@@ -158,8 +167,7 @@ void run_table(Bench& bench, const Options& options) {
   }
   for (const std::uint32_t depth : {1u, 1024u}) {
     if (depth + 33 > options.max_tokens) break;
-    std::vector<Token> told;
-    const double ms = median(bench.decode_ms(depth, 32, told));
+    const double ms = median(bench.decode_ms(depth, 32));
     std::printf("decode at depth %4u  %8.3f ms  %8.1f tokens/s\n", depth, ms, 1000.0 / ms);
     out["decode"].push_back({{"depth", depth}, {"ms", ms}, {"tokens_per_s", 1000.0 / ms}});
   }
