@@ -49,14 +49,11 @@ std::vector<Scheduler::Sequence*> Scheduler::candidates() const {
   return ordered;
 }
 
-bool Scheduler::must_wait(const Sequence& sequence) const {
-  if (!sequence.spec.read) return false;
-  const kv::Outlook outlook = cache_.outlook(*sequence.spec.prompt, *sequence.spec.keys);
-  return outlook.leader.value != 0 && outlook.coming_tokens > outlook.cached_tokens;
+bool Scheduler::must_wait(const Sequence& sequence, const kv::Outlook& outlook) {
+  return sequence.spec.read && outlook.leader.value != 0 && outlook.coming_tokens > outlook.cached_tokens;
 }
 
-bool Scheduler::has_room(const Sequence& sequence) const {
-  const kv::Outlook outlook = cache_.outlook(*sequence.spec.prompt, *sequence.spec.keys);
+bool Scheduler::has_room(const Sequence& sequence, const kv::Outlook& outlook) const {
   const std::uint32_t shared = sequence.spec.read ? outlook.cached_tokens / kernels::kBlockTokens : 0;
   const std::uint32_t needed = blocks_for(sequence.spec.prompt->tokens.size() + 1) - shared + 1;
   return needed <= cache_.available_blocks();
@@ -119,10 +116,11 @@ bool Scheduler::admit_one() {
   const bool full = active_count() >= limits_.max_batch;
   for (Sequence* candidate : candidates()) {
     if (full && active_of(candidate->spec.tenant) > 0) continue;
-    if (must_wait(*candidate)) continue;
-    while (!has_room(*candidate) && put_back_a_paused_one()) {
+    const kv::Outlook outlook = cache_.outlook(*candidate->spec.prompt, *candidate->spec.keys);
+    if (must_wait(*candidate, outlook)) continue;
+    while (!has_room(*candidate, outlook) && put_back_a_paused_one()) {
     }
-    if (!has_room(*candidate) && !active_.empty()) {
+    if (!has_room(*candidate, outlook) && !active_.empty()) {
       first_is_too_large = true;
       if (passed_over_ >= kMaxPassedOver) return false;
       continue;

@@ -96,8 +96,8 @@ class Scheduler {
   void admit();
   bool admit_one();
   std::vector<Sequence*> candidates() const;
-  bool must_wait(const Sequence& sequence) const;
-  bool has_room(const Sequence& sequence) const;
+  static bool must_wait(const Sequence& sequence, const kv::Outlook& outlook);
+  bool has_room(const Sequence& sequence, const kv::Outlook& outlook) const;
   bool put_back_a_paused_one();
   bool free_a_slot(const Sequence& sequence);
   void start(Sequence& sequence);
