@@ -22,9 +22,9 @@ namespace larder::larderd {
 namespace {
 
 // One run of the program, its stdout read line by line.
-class Run {
+class Process {
  public:
-  explicit Run(std::vector<std::string> arguments) {
+  explicit Process(std::vector<std::string> arguments) {
     int out[2];
     int err[2];
     EXPECT_EQ(::pipe2(out, O_CLOEXEC), 0);
@@ -44,7 +44,7 @@ class Run {
     out_ = out[0];
     err_ = err[0];
   }
-  ~Run() {
+  ~Process() {
     if (pid_ > 0) {
       ::kill(pid_, SIGKILL);
       ::waitpid(pid_, nullptr, 0);
@@ -124,7 +124,7 @@ TEST(LarderdOptions, AreReadAndChecked) {
 }
 
 TEST_F(Larderd, PrintsKeyAndReadyAndEndsOnSigterm) {
-  Run run(
+  Process run(
       {"--model", model_, "--data", data(), "--listen", "127.0.0.1:0", "--print-key", "--set", "pool.bytes=8388608"});
   EXPECT_EQ(run.line().rfind("larderd key lk-", 0), 0u);
   const std::string ready = run.line();
@@ -137,7 +137,7 @@ TEST_F(Larderd, PrintsKeyAndReadyAndEndsOnSigterm) {
 }
 
 TEST_F(Larderd, WithoutAModelItStartsAndLeavesAFirstKey) {
-  Run run({"--data", data(), "--listen", "127.0.0.1:0"});
+  Process run({"--data", data(), "--listen", "127.0.0.1:0"});
   EXPECT_EQ(run.line().rfind("larderd ready http://", 0), 0u);
   std::ifstream key(data() + "/first.key");
   std::string text;
@@ -149,38 +149,38 @@ TEST_F(Larderd, WithoutAModelItStartsAndLeavesAFirstKey) {
 
 TEST_F(Larderd, EachRefusalHasItsCodeAndSaysWhatToDo) {
   {
-    Run usage({"--set", "engine.step_mss=4"});
+    Process usage({"--set", "engine.step_mss=4"});
     EXPECT_EQ(usage.wait(), kUsage);
     EXPECT_NE(usage.errors().find("engine.step_ms"), std::string::npos) << usage.errors();
   }
   {
-    Run model({"--model", folder_.string() + "/none.gguf", "--data", data(), "--listen", "127.0.0.1:0"});
+    Process model({"--model", folder_.string() + "/none.gguf", "--data", data(), "--listen", "127.0.0.1:0"});
     EXPECT_EQ(model.wait(), kModelRefused) << model.errors();
   }
   {
     const std::string bad = folder_.string() + "/bad.gguf";
     std::ofstream(bad) << "no model";
-    Run model({"--model", bad, "--data", data(), "--listen", "127.0.0.1:0"});
+    Process model({"--model", bad, "--data", data(), "--listen", "127.0.0.1:0"});
     EXPECT_EQ(model.wait(), kModelRefused) << model.errors();
   }
   {
     std::ofstream(folder_ / "file") << "x";
-    Run folder({"--data", (folder_ / "file").string(), "--listen", "127.0.0.1:0"});
+    Process folder({"--data", (folder_ / "file").string(), "--listen", "127.0.0.1:0"});
     EXPECT_EQ(folder.wait(), kDataRefused) << folder.errors();
   }
-  Run first({"--data", data(), "--listen", "127.0.0.1:0"});
+  Process first({"--data", data(), "--listen", "127.0.0.1:0"});
   const std::string ready = first.line();
   ASSERT_EQ(ready.rfind("larderd ready http://", 0), 0u);
   {
-    Run held({"--data", data(), "--listen", "127.0.0.1:0"});
+    Process held({"--data", data(), "--listen", "127.0.0.1:0"});
     EXPECT_EQ(held.wait(), kDataRefused) << held.errors();
   }
   {
-    Run port({"--data", data() + "2", "--listen", ready.substr(std::string("larderd ready http://").size())});
+    Process port({"--data", data() + "2", "--listen", ready.substr(std::string("larderd ready http://").size())});
     EXPECT_EQ(port.wait(), kPortTaken) << port.errors();
   }
   {
-    Run lan({"--data", data() + "3", "--listen", "0.0.0.0:0"});
+    Process lan({"--data", data() + "3", "--listen", "0.0.0.0:0"});
     EXPECT_EQ(lan.wait(), kUsage) << lan.errors();
   }
   first.signal(SIGTERM);
