@@ -6,7 +6,8 @@
 namespace larder::gui {
 
 RefusedStream::RefusedStream(QString message, QObject* parent) : AnswerStream(parent), message_(std::move(message)) {
-  QMetaObject::invokeMethod(this, [this] { Q_EMIT failed(message_); }, Qt::QueuedConnection);
+  QMetaObject::invokeMethod(
+      this, [this] { Q_EMIT failed(message_); }, Qt::QueuedConnection);
 }
 
 }  // namespace larder::gui

@@ -67,10 +67,9 @@ struct SetSetting {
 
 }  // namespace command
 
-using Command = std::variant<command::PinNode, command::Unpin, command::DeleteNode, command::Locate,
-                             command::LoadModel, command::UnloadModel, command::CreateTenant, command::DeleteTenant,
-                             command::CreateKey, command::RevokeKey, command::WarmPack, command::CancelRequest,
-                             command::SetSetting>;
+using Command = std::variant<command::PinNode, command::Unpin, command::DeleteNode, command::Locate, command::LoadModel,
+                             command::UnloadModel, command::CreateTenant, command::DeleteTenant, command::CreateKey,
+                             command::RevokeKey, command::WarmPack, command::CancelRequest, command::SetSetting>;
 
 // What came of it. `message` is the refusal, for people; `secret` is shown once and kept nowhere.
 struct CommandOutcome {

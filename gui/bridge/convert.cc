@@ -131,8 +131,9 @@ Verdict toQt(const kv::Verdict& from) {
   to.identity_part = toQt(from.identity_part);
   if (from.divergence) {
     const auto& d = *from.divergence;
-    to.divergence = Divergence{d.token,         d.section,     d.here, d.cached, tokensToQt(d.here_run),
-                               tokensToQt(d.cached_run), d.equal_after, d.cached_by};
+    to.divergence =
+        Divergence{d.token,       d.section,  d.here, d.cached, tokensToQt(d.here_run), tokensToQt(d.cached_run),
+                   d.equal_after, d.cached_by};
   }
   if (from.eviction) {
     const auto& e = *from.eviction;
@@ -145,8 +146,8 @@ QVector<Section> toQt(const std::vector<larder::Section>& sections) {
   QVector<Section> out;
   out.reserve(static_cast<qsizetype>(sections.size()));
   for (const auto& s : sections) {
-    out.push_back(Section{sameEnum<SectionKind>(s.kind), toQt(s.label), s.byte_begin, s.byte_end, s.token_begin,
-                          s.token_end});
+    out.push_back(
+        Section{sameEnum<SectionKind>(s.kind), toQt(s.label), s.byte_begin, s.byte_end, s.token_begin, s.token_end});
   }
   return out;
 }
@@ -262,12 +263,12 @@ SnapshotView toQt(const engine::Snapshot& from) {
   for (const auto& one : from.models) to.models.push_back(modelToQt(one));
   for (const auto& one : from.tenants) to.tenants.push_back(tenantToQt(one));
   for (const auto& one : from.keys) {
-    to.keys.push_back(KeyInfo{one.id, one.tenant, toQt(one.prefix), toQt(one.label), one.admin, one.created,
-                              one.last_used});
+    to.keys.push_back(
+        KeyInfo{one.id, one.tenant, toQt(one.prefix), toQt(one.label), one.admin, one.created, one.last_used});
   }
   for (const auto& one : from.pins) {
-    to.pins.push_back(PinInfo{one.id, one.node, one.tenant, toQt(one.reason), one.blocks, one.bytes, one.created,
-                              one.expires});
+    to.pins.push_back(
+        PinInfo{one.id, one.node, one.tenant, toQt(one.reason), one.blocks, one.bytes, one.created, one.expires});
   }
   for (const auto& one : from.entries) {
     to.entries.push_back(EntryInfo{one.id, one.node, one.tenant, toQt(one.name), one.tokens, one.bytes, one.pinned,

@@ -37,7 +37,7 @@ class FeedWorker : public QObject {
   FetchSnapshot fetch_;
   QTimer timer_;
   SnapshotPtr merged_;
-  bool unsent_ = false;   // merged_ is newer than what was sent
+  bool unsent_ = false;  // merged_ is newer than what was sent
   bool on_way_ = false;
 };
 

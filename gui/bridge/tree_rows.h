@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// TreeRows: the prefix tree laid flat for drawing and for the outline: all, model, tenant, then runs of blocks. Children
-// of a row are contiguous and keep the order of the snapshot, so nothing jumps when a sibling grows.
-// Ensures:  rows[0] is the root; parent < own index; sums hold (a row's all_* = its own + its children's all_*).
-// Errors:   none: a node whose parent is unknown hangs below its tenant.    Threads: immutable once built.
+// TreeRows: the prefix tree laid flat for drawing and for the outline: all, model, tenant, then runs of blocks.
+// Children of a row are contiguous and keep the order of the snapshot, so nothing jumps when a sibling grows. Ensures:
+// rows[0] is the root; parent < own index; sums hold (a row's all_* = its own + its children's all_*). Errors:   none:
+// a node whose parent is unknown hangs below its tenant.    Threads: immutable once built.
 #pragma once
 
 #include <QHash>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // SnapshotView: the whole engine as the window sees it, in Qt values. It is merged from deltas off the GUI thread and
-// never changes once published. Members bear the names of runtime/engine/snapshot.h, where their meaning is stated; this
-// header only says what differs.
-// Units:   tokens, bytes, ms; WallTime in ms since 1970 UTC.    Threads: values behind shared_ptr<const>, any thread.
-// Bounds:  kMaxRequests records, kMaxIntervals intervals, kMaxTreeNodes nodes (a larger remote answer is refused).
+// never changes once published. Members bear the names of runtime/engine/snapshot.h, where their meaning is stated;
+// this header only says what differs. Units:   tokens, bytes, ms; WallTime in ms since 1970 UTC.    Threads: values
+// behind shared_ptr<const>, any thread. Bounds:  kMaxRequests records, kMaxIntervals intervals, kMaxTreeNodes nodes (a
+// larger remote answer is refused).
 #pragma once
 
 #include <QMetaType>
@@ -211,7 +211,7 @@ RequestPtr findRequest(const SnapshotView& view, RequestId id);
 // The model that answers requests now, or nothing.
 const ModelInfo* readyModel(const SnapshotView& view);
 
-// Stable words of the API ("full_prefix"); sentences are made by gui/theme/words.h.
+// Stable words of the API ("full_prefix"); sentences are made by gui/models/words.h.
 QString verdictWord(VerdictKind kind);
 
 }  // namespace larder::gui

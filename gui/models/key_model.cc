@@ -3,7 +3,6 @@
 
 #include "gui/models/request_model.h"
 #include "gui/theme/numbers.h"
-#include "gui/theme/words.h"
 
 namespace larder::gui {
 namespace {

@@ -2,8 +2,8 @@
 #include "gui/models/model_table.h"
 
 #include "gui/models/request_model.h"
+#include "gui/models/words.h"
 #include "gui/theme/numbers.h"
-#include "gui/theme/words.h"
 
 namespace larder::gui {
 namespace {
@@ -65,9 +65,8 @@ QString ModelTable::text(const ModelRow& row, int column) const {
     case kName:
       return row.info.name;
     case kState:
-      return row.info.state == ModelInfo::State::kLoading
-                 ? tr("loading, %1").arg(percentText(row.info.progress, 1))
-                 : modelStateLabel(row.info.state).text;
+      return row.info.state == ModelInfo::State::kLoading ? tr("loading, %1").arg(percentText(row.info.progress, 1))
+                                                          : modelStateLabel(row.info.state).text;
     case kArchitecture:
       return row.info.architecture.isEmpty() ? noData() : row.info.architecture;
     case kQuantisation:

@@ -4,7 +4,6 @@
 #include "gui/bridge/tree_rows.h"
 #include "gui/models/request_model.h"
 #include "gui/theme/numbers.h"
-#include "gui/theme/words.h"
 
 namespace larder::gui {
 namespace {

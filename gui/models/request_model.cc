@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
+#include "gui/models/words.h"
 #include "gui/theme/numbers.h"
-#include "gui/theme/words.h"
 
 namespace larder::gui {
 namespace {

@@ -18,7 +18,20 @@ class RequestModel final : public RowTable<RequestRow, std::uint64_t> {
   Q_OBJECT
 
  public:
-  enum Column { kId, kTime, kTenant, kModel, kState, kPrompt, kReused, kVerdict, kFirstToken, kTotal, kSaved, kColumns };
+  enum Column {
+    kId,
+    kTime,
+    kTenant,
+    kModel,
+    kState,
+    kPrompt,
+    kReused,
+    kVerdict,
+    kFirstToken,
+    kTotal,
+    kSaved,
+    kColumns
+  };
   using RowTable::RowTable;
 
   void setView(const SnapshotView& view);

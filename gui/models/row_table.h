@@ -11,17 +11,9 @@
 #include <QVector>
 #include <utility>
 
-namespace larder::gui {
+#include "gui/theme/roles.h"
 
-enum RowRole : int {
-  kIdRole = Qt::UserRole + 1,  // the id as qulonglong or QString
-  kSortRole,                   // what a column sorts by
-  kMoodRole,                   // int of Mood, where a cell is a chip
-  kIconRole,                   // name of a line icon
-  kMarkRole,                   // index of a tenant's shape
-  kShareRole,                  // 0..1, where a cell is a bar
-  kTierRole,                   // int of Tier
-};
+namespace larder::gui {
 
 template <typename Row, typename Id>
 class RowTable : public QAbstractTableModel {

@@ -3,7 +3,6 @@
 
 #include "gui/models/request_model.h"
 #include "gui/theme/numbers.h"
-#include "gui/theme/words.h"
 
 namespace larder::gui {
 namespace {
@@ -108,8 +107,9 @@ QVariant TenantModel::sortValue(const TenantRow& row, int column) const {
     case kRequests:
       return number(row.info.requests);
     case kReused:
-      return row.info.prompt_tokens == 0 ? -1.0 : static_cast<double>(row.info.cached_tokens) /
-                                                static_cast<double>(row.info.prompt_tokens);
+      return row.info.prompt_tokens == 0
+                 ? -1.0
+                 : static_cast<double>(row.info.cached_tokens) / static_cast<double>(row.info.prompt_tokens);
     case kRunning:
       return row.info.running;
     case kKeys:

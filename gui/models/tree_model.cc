@@ -4,8 +4,9 @@
 #include <algorithm>
 
 #include "gui/models/request_model.h"
+#include "gui/models/words.h"
+#include "gui/theme/label.h"
 #include "gui/theme/numbers.h"
-#include "gui/theme/words.h"
 
 namespace larder::gui {
 namespace {
@@ -90,7 +91,8 @@ void TreeModel::setView(const SnapshotPtr& view) {
       Item& item = *found->second;
       const TreeNode* node = rows.nodeOf(row);
       const QString label = rows.labelOf(row, *view);
-      const bool changed = !sameFigures(item.row, row) || label != item.label || (node != nullptr && item.node != *node);
+      const bool changed =
+          !sameFigures(item.row, row) || label != item.label || (node != nullptr && item.node != *node);
       if (changed) {
         fill(item, rows, row, *view);
         Q_EMIT dataChanged(indexOfItem(&item, 0), indexOfItem(&item, kColumns - 1));

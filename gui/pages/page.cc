@@ -9,7 +9,11 @@
 namespace larder::gui {
 
 Page::Page(const QString& title, Body body, PageContext context, QWidget* parent)
-    : QWidget(parent), context_(context), title_(new QLabel(title)), subtitle_(new QLabel), title_row_(new QHBoxLayout) {
+    : QWidget(parent),
+      context_(context),
+      title_(new QLabel(title)),
+      subtitle_(new QLabel),
+      title_row_(new QHBoxLayout) {
   const Metrics& metrics = context.theme.metrics();
   auto* outer = new QVBoxLayout(this);
   outer->setContentsMargins(0, 0, 0, 0);
@@ -30,8 +34,9 @@ Page::Page(const QString& title, Body body, PageContext context, QWidget* parent
     auto* scroll = new QScrollArea;
     scroll->setWidgetResizable(true);
     scroll->setFrameShape(QFrame::NoFrame);
-    scroll->setStyleSheet(QStringLiteral("QScrollArea, QScrollArea > QWidget > QWidget#pageContent { background: "
-                                         "transparent; border: 0; }"));
+    scroll->setStyleSheet(
+        QStringLiteral("QScrollArea, QScrollArea > QWidget > QWidget#pageContent { background: "
+                       "transparent; border: 0; }"));
     content->setObjectName(QStringLiteral("pageContent"));
     scroll->setWidget(content);
     scroll->setFocusPolicy(Qt::NoFocus);

@@ -31,7 +31,7 @@ class Shell {
   virtual void showToast(const QString& text, const QString& action = QString(), std::function<void()> act = {}) = 0;
   // A refusal or loss that stays until it is closed; never a modal box.
   virtual void showProblem(const QString& title, const QString& text) = 0;
-  virtual void chooseModel() = 0;  // asks for a model file and loads it
+  virtual void chooseModel() = 0;      // asks for a model file and loads it
   virtual qint64 rangeMs() const = 0;  // the time range of the toolbar
 };
 

@@ -15,7 +15,11 @@ struct PageWords {
 
 template <typename Made>
 PageSpec spec(const char* id, const char* icon, PageSpec::Group group, bool works_attached, const QString& title) {
-  return {QString::fromLatin1(id), QString::fromLatin1(icon), group, works_attached, title,
+  return {QString::fromLatin1(id),
+          QString::fromLatin1(icon),
+          group,
+          works_attached,
+          title,
           [title](PageContext context) -> Page* { return new Made(title, context); }};
 }
 

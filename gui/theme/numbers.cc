@@ -55,22 +55,23 @@ QString percentText(double part, double whole) {
 
 QString rateText(double per_s, const QString& unit) {
   if (!(per_s > 0)) return noData();
-  return QStringLiteral("%1 %2/s").arg(per_s >= 1000 ? countText(static_cast<std::uint64_t>(per_s)) : threeDigits(per_s), unit);
+  return QStringLiteral("%1 %2/s").arg(
+      per_s >= 1000 ? countText(static_cast<std::uint64_t>(per_s)) : threeDigits(per_s), unit);
 }
 
-QString clockText(WallTime at) {
+QString clockText(std::int64_t at) {
   return at <= 0 ? noData() : QDateTime::fromMSecsSinceEpoch(at).toString(QStringLiteral("HH:mm:ss"));
 }
 
-QString minuteText(WallTime at) {
+QString minuteText(std::int64_t at) {
   return at <= 0 ? noData() : QDateTime::fromMSecsSinceEpoch(at).toString(QStringLiteral("HH:mm"));
 }
 
-QString dateTimeText(WallTime at) {
+QString dateTimeText(std::int64_t at) {
   return at <= 0 ? noData() : QLocale().toString(QDateTime::fromMSecsSinceEpoch(at), QLocale::ShortFormat);
 }
 
-QString agoText(WallTime then, WallTime now) {
+QString agoText(std::int64_t then, std::int64_t now) {
   if (then <= 0) return noData();
   const std::int64_t seconds = std::max<std::int64_t>(0, (now - then) / 1000);
   if (seconds < 60) return Numbers::tr("%1 s").arg(seconds);

@@ -40,6 +40,8 @@ QLineEdit { padding: 4px 8px; min-height: 18px; selection-background-color: @acc
 QLineEdit:focus { padding: 3px 7px; }
 QPlainTextEdit, QTextEdit { padding: 6px; selection-background-color: @accent@; selection-color: @onAccent@; }
 QComboBox { padding: 4px 8px; min-height: 18px; }
+QComboBox::drop-down { border: 0; width: 22px; }
+QComboBox::down-arrow { image: url(:/icons/combo-@side@.svg); width: 12px; height: 12px; }
 QComboBox:focus { padding: 3px 7px; }
 QComboBox QAbstractItemView { background: @surface@; border: 1px solid @control@;
   selection-background-color: @accentSoft@; selection-color: @text@; }
@@ -77,15 +79,21 @@ QSplitter::handle { background: transparent; }
 }  // namespace
 
 QString styleSheet(const Theme& theme) {
-  const QHash<QString, Tone> names = {
-      {QStringLiteral("@surface@"), Tone::kSurface},       {QStringLiteral("@surfaceAlt@"), Tone::kSurfaceAlt},
-      {QStringLiteral("@text@"), Tone::kText},             {QStringLiteral("@textSecondary@"), Tone::kTextSecondary},
-      {QStringLiteral("@textMuted@"), Tone::kTextMuted},   {QStringLiteral("@control@"), Tone::kControl},
-      {QStringLiteral("@border@"), Tone::kBorder},         {QStringLiteral("@accent@"), Tone::kAccent},
-      {QStringLiteral("@accentSoft@"), Tone::kAccentSoft}, {QStringLiteral("@onAccent@"), Tone::kOnAccent},
-      {QStringLiteral("@error@"), Tone::kError},           {QStringLiteral("@neutral@"), Tone::kNeutralFill},
-      {QStringLiteral("@track@"), Tone::kTrackFree}};
+  const QHash<QString, Tone> names = {{QStringLiteral("@surface@"), Tone::kSurface},
+                                      {QStringLiteral("@surfaceAlt@"), Tone::kSurfaceAlt},
+                                      {QStringLiteral("@text@"), Tone::kText},
+                                      {QStringLiteral("@textSecondary@"), Tone::kTextSecondary},
+                                      {QStringLiteral("@textMuted@"), Tone::kTextMuted},
+                                      {QStringLiteral("@control@"), Tone::kControl},
+                                      {QStringLiteral("@border@"), Tone::kBorder},
+                                      {QStringLiteral("@accent@"), Tone::kAccent},
+                                      {QStringLiteral("@accentSoft@"), Tone::kAccentSoft},
+                                      {QStringLiteral("@onAccent@"), Tone::kOnAccent},
+                                      {QStringLiteral("@error@"), Tone::kError},
+                                      {QStringLiteral("@neutral@"), Tone::kNeutralFill},
+                                      {QStringLiteral("@track@"), Tone::kTrackFree}};
   QString sheet = QString::fromLatin1(kSheet);
+  sheet.replace(QStringLiteral("@side@"), theme.dark() ? QStringLiteral("dark") : QStringLiteral("light"));
   for (auto it = names.cbegin(); it != names.cend(); ++it) sheet.replace(it.key(), theme.color(it.value()).name());
   return sheet;
 }

@@ -8,8 +8,8 @@
 #include <QFontMetrics>
 #include <QJsonDocument>
 #include <QJsonObject>
-#include <QPalette>
 #include <QPainter>
+#include <QPalette>
 #include <QStyle>
 #include <QStyleFactory>
 #include <algorithm>
@@ -22,13 +22,13 @@ namespace larder::gui {
 namespace {
 
 constexpr std::array<const char*, static_cast<std::size_t>(Tone::kCount)> kToneNames = {
-    "window", "surface", "surfaceAlt", "navigation", "border",  "control",   "grid",      "text",
-    "textSecondary", "textMuted", "accent", "accentSoft", "onAccent", "ok", "okSoft", "warning",
-    "warningSoft", "error", "errorSoft", "trackFree", "neutralFill"};
+    "window", "surface",       "surfaceAlt",  "navigation", "border",     "control",   "grid",
+    "text",   "textSecondary", "textMuted",   "accent",     "accentSoft", "onAccent",  "ok",
+    "okSoft", "warning",       "warningSoft", "error",      "errorSoft",  "trackFree", "neutralFill"};
 constexpr std::array<const char*, static_cast<std::size_t>(Tier::kCount)> kTierNames = {"device", "host", "disk",
-                                                                                       "remote"};
+                                                                                        "remote"};
 constexpr std::array<Hatch, static_cast<std::size_t>(Tier::kCount)> kTierHatches = {Hatch::kNone, Hatch::kDiagonal,
-                                                                                   Hatch::kDots, Hatch::kCross};
+                                                                                    Hatch::kDots, Hatch::kCross};
 
 QString latin(const char* text) { return QString::fromLatin1(text); }
 
@@ -191,9 +191,9 @@ QIcon Theme::icon(const QString& name, const QColor& color) const {
   QIcon icon;
   for (const qreal ratio : {1.0, 2.0}) {
     icon.addPixmap(pixmap(name, color, metrics_.icon, ratio));
-    icon.addPixmap(pixmap(name, mixed(this->color(Tone::kSurface), this->color(Tone::kTextMuted), 0.55),
-                          metrics_.icon, ratio),
-                   QIcon::Disabled);
+    icon.addPixmap(
+        pixmap(name, mixed(this->color(Tone::kSurface), this->color(Tone::kTextMuted), 0.55), metrics_.icon, ratio),
+        QIcon::Disabled);
   }
   return icon;
 }

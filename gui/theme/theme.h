@@ -23,8 +23,28 @@ namespace larder::gui {
 class IconStore;
 
 enum class Tone : std::uint8_t {
-  kWindow, kSurface, kSurfaceAlt, kNavigation, kBorder, kControl, kGrid, kText, kTextSecondary, kTextMuted, kAccent,
-  kAccentSoft, kOnAccent, kOk, kOkSoft, kWarning, kWarningSoft, kError, kErrorSoft, kTrackFree, kNeutralFill, kCount
+  kWindow,
+  kSurface,
+  kSurfaceAlt,
+  kNavigation,
+  kBorder,
+  kControl,
+  kGrid,
+  kText,
+  kTextSecondary,
+  kTextMuted,
+  kAccent,
+  kAccentSoft,
+  kOnAccent,
+  kOk,
+  kOkSoft,
+  kWarning,
+  kWarningSoft,
+  kError,
+  kErrorSoft,
+  kTrackFree,
+  kNeutralFill,
+  kCount
 };
 
 enum class Tier : std::uint8_t { kDevice, kHost, kDisk, kRemote, kCount };
@@ -68,7 +88,7 @@ class Theme : public QObject {
 
   // Line icon of resources/icons in one colour; `side` in device-independent pixels.
   QPixmap pixmap(const QString& name, const QColor& color, int side, qreal ratio) const;
-  QIcon icon(const QString& name) const;                       // text colour, muted when disabled
+  QIcon icon(const QString& name) const;  // text colour, muted when disabled
   QIcon icon(const QString& name, const QColor& color) const;
   QIcon appIcon() const;
 

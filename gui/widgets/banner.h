@@ -7,7 +7,7 @@
 #include <QVector>
 #include <functional>
 
-#include "gui/theme/words.h"
+#include "gui/theme/label.h"
 
 class QHBoxLayout;
 class QLabel;

@@ -19,8 +19,8 @@ class Card : public QFrame {
  public:
   Card(const Theme& theme, const QString& title, QWidget* parent = nullptr);
 
-  void setNote(const QString& text);         // beside the title
-  void setAside(const QString& text);        // at the right end of the title line
+  void setNote(const QString& text);   // beside the title
+  void setAside(const QString& text);  // at the right end of the title line
   QVBoxLayout* body() const { return body_; }
   QHBoxLayout* titleLine() const { return line_; }
 

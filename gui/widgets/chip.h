@@ -6,7 +6,7 @@
 #include <QString>
 #include <QWidget>
 
-#include "gui/theme/words.h"
+#include "gui/theme/label.h"
 
 class QPainter;
 

@@ -41,9 +41,11 @@ EmptyState::EmptyState(const Theme& theme, Outline outline, QWidget* parent)
     label->setWordWrap(true);
   }
   column->addWidget(title_);
-  text_->setMaximumWidth(560);
-  text_->setMinimumWidth(360);
-  column->addWidget(text_, 0, Qt::AlignHCenter);
+  auto* middle = new QHBoxLayout;  // a label that wraps knows its height only when it may take the width
+  middle->addStretch(1);
+  middle->addWidget(text_, 6);
+  middle->addStretch(1);
+  column->addLayout(middle);
   auto* buttons = new QHBoxLayout;
   buttons->addStretch(1);
   buttons->addWidget(primary_);
@@ -56,8 +58,11 @@ EmptyState::EmptyState(const Theme& theme, Outline outline, QWidget* parent)
   column->addSpacing(12);
   drop_->setFixedSize(500, 96);
   auto* inside = new QVBoxLayout(drop_);
+  inside->setSpacing(4);
+  inside->addStretch(1);
   inside->addWidget(drop_title_);
   inside->addWidget(drop_text_);
+  inside->addStretch(1);
   column->addWidget(drop_, 0, Qt::AlignHCenter);
   column->addStretch(1);
   connect(primary_, &QPushButton::clicked, this, &EmptyState::primaryWanted);
@@ -74,7 +79,7 @@ void EmptyState::setText(const QString& title, const QString& text) {
 }
 
 void EmptyState::setActions(const QString& primary, const QString& second) {
-  primary_->setText(primary);
+  primary_->setText(primary.isEmpty() ? primary : QLatin1Char(' ') + primary);
   primary_->setVisible(!primary.isEmpty());
   second_->setText(second);
   second_->setVisible(!second.isEmpty());

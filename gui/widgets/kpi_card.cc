@@ -73,10 +73,10 @@ void KpiCard::refill() {
                       .arg(ink, split.number.toHtmlEscaped(), percent ? QStringLiteral(" %") : QString(), muted,
                            percent ? QString() : split.unit.toHtmlEscaped(), suffix_.toHtmlEscaped()));
   parts_->setFont(theme_.font(TextSize::kSmall));
-  const QString alarm = alarm_.isEmpty() ? QString()
-                                         : QStringLiteral(" \u00b7 <b style='color:%1'>%2</b>")
-                                               .arg(stale_ ? muted : theme_.color(Tone::kError).name(),
-                                                    alarm_.toHtmlEscaped());
+  const QString alarm = alarm_.isEmpty()
+                            ? QString()
+                            : QStringLiteral(" \u00b7 <b style='color:%1'>%2</b>")
+                                  .arg(stale_ ? muted : theme_.color(Tone::kError).name(), alarm_.toHtmlEscaped());
   parts_->setText(QStringLiteral("<span style='color:%1'>%2</span>%3").arg(muted, parts_text_.toHtmlEscaped(), alarm));
   setAccessibleName(QStringLiteral("%1: %2 %3, %4 %5").arg(name_, figure_, suffix_, parts_text_, alarm_));
 }

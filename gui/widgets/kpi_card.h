@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// KpiCard: one figure with its unit, what it is made of, and its recent past. A button: it opens the page that explains.
-// Threads: GUI thread.
+// KpiCard: one figure with its unit, what it is made of, and its recent past. A button: it opens the page that
+// explains. Threads: GUI thread.
 #pragma once
 
 #include <QFrame>

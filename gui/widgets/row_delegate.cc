@@ -5,9 +5,9 @@
 #include <QPainter>
 #include <QTableView>
 
-#include "gui/models/row_table.h"
+#include "gui/theme/label.h"
+#include "gui/theme/roles.h"
 #include "gui/theme/theme.h"
-#include "gui/theme/words.h"
 #include "gui/widgets/chip.h"
 #include "gui/widgets/tenant_mark.h"
 #include "gui/widgets/tier_bar.h"

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// RowDelegate: cells by the roles of RowTable: chips, tenant shapes, tier swatches, shares as bars, icons. A focused row
-// has an accent bar at its left, so that selection and focus differ without colour.
-// Threads: GUI thread.
+// RowDelegate: cells by the roles of RowTable: chips, tenant shapes, tier swatches, shares as bars, icons. A focused
+// row has an accent bar at its left, so that selection and focus differ without colour. Threads: GUI thread.
 #pragma once
 
 #include <QStyledItemDelegate>

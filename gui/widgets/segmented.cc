@@ -2,6 +2,7 @@
 #include "gui/widgets/segmented.h"
 
 #include <QButtonGroup>
+#include <QFontMetrics>
 #include <QHBoxLayout>
 #include <QPushButton>
 
@@ -17,11 +18,15 @@ Segmented::Segmented(const QString& name, const QStringList& choices, QWidget* p
   for (int i = 0; i < choices.size(); ++i) {
     auto* button = new QPushButton(choices[i]);
     button->setCheckable(true);
+    QFont bold = button->font();  // the chosen one is bold: nothing may move when the choice does
+    bold.setBold(true);
+    button->setMinimumWidth(QFontMetrics(bold).horizontalAdvance(choices[i]) + 26);
     button->setAccessibleName(QStringLiteral("%1: %2").arg(name, choices[i]));
     const bool first = i == 0, last = i + 1 == choices.size();
     if (!(first && last)) {
-      button->setProperty("segment", first ? QStringLiteral("first")
-                                           : last ? QStringLiteral("last") : QStringLiteral("middle"));
+      button->setProperty("segment", first  ? QStringLiteral("first")
+                                     : last ? QStringLiteral("last")
+                                            : QStringLiteral("middle"));
     }
     group_->addButton(button, i);
     row->addWidget(button);

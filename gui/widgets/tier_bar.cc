@@ -14,8 +14,8 @@ constexpr int kBarHeight = 16;
 }  // namespace
 
 void drawTierFill(QPainter& painter, const Theme& theme, Tier tier, const QRectF& rect, bool stale) {
-  const QColor fill = stale ? mixed(theme.color(Tone::kSurface), theme.color(Tone::kTextMuted), 0.5)
-                            : theme.tierFill(tier);
+  const QColor fill =
+      stale ? mixed(theme.color(Tone::kSurface), theme.color(Tone::kTextMuted), 0.5) : theme.tierFill(tier);
   painter.fillRect(rect, fill);
   const Hatch hatch = theme.tierHatch(tier);
   if (hatch != Hatch::kNone) painter.fillRect(rect, theme.hatch(hatch, theme.tierText(tier)));

@@ -51,39 +51,40 @@ void TimeChart::build() {
   for (const ChartLine& line : std::as_const(lines_)) {
     auto* series = new QLineSeries;
     series_.push_back(series);
-    if (line.filled) {
-      auto* area = new QAreaSeries(series);
-      series->setParent(area);
+    if (line.filled) {  // the area has no edge of its own: only its upper line is drawn, as a series
+      auto* upper = new QLineSeries;
+      auto* area = new QAreaSeries(upper);
+      upper->setParent(area);
       plot->addSeries(area);
       area->attachAxis(x_axis_);
       area->attachAxis(y_axis_);
-    } else {
-      plot->addSeries(series);
-      series->attachAxis(x_axis_);
-      series->attachAxis(y_axis_);
     }
+    areas_.push_back(line.filled ? qobject_cast<QAreaSeries*>(plot->series().constLast()) : nullptr);
+    plot->addSeries(series);
+    series->attachAxis(x_axis_);
+    series->attachAxis(y_axis_);
   }
   for (QAbstractAxis* axis : {x_axis_, y_axis_}) {
     axis->setLabelsVisible(false);
     axis->setLineVisible(false);
   }
   x_axis_->setGridLineVisible(false);
+  y_axis_->setGridLineVisible(false);  // drawn in drawBackground, at the places of the axis texts
+  y_axis_->setMinorGridLineVisible(false);
 }
 
 void TimeChart::restyle() {
   const QColor stale = theme_.color(Tone::kTextMuted);
-  y_axis_->setGridLinePen(QPen(theme_.color(Tone::kGrid), 1));
-  y_axis_->setMinorGridLineVisible(false);
   for (qsizetype i = 0; i < series_.size(); ++i) {
     const QColor color = stale_ ? stale : theme_.color(lines_[i].tone);
     QPen pen(color, lines_[i].dashed ? 1.25 : 2);
     if (lines_[i].dashed) pen.setDashPattern({4, 3});
     series_[i]->setPen(pen);
-    if (auto* area = qobject_cast<QAreaSeries*>(series_[i]->parent())) {
+    if (areas_[i] != nullptr) {
       QColor ground = color;
       ground.setAlphaF(0.25F);
-      area->setPen(pen);
-      area->setBrush(ground);
+      areas_[i]->setPen(Qt::NoPen);
+      areas_[i]->setBrush(ground);
     }
   }
   viewport()->update();
@@ -108,7 +109,6 @@ void TimeChart::setYRange(double lowest, double highest) {
     if (high_ <= low_) high_ = low_ * 10;
   }
   y_axis_->setRange(low_, high_);
-  if (auto* value = qobject_cast<QValueAxis*>(y_axis_)) value->setTickCount(scale_ == Scale::kPercent ? 5 : 5);
 }
 
 void TimeChart::setPoints(const QVector<QVector<QPointF>>& points, double begin, double end) {
@@ -128,9 +128,19 @@ void TimeChart::setPoints(const QVector<QVector<QPointF>>& points, double begin,
       any = true;
     }
     series_[i]->replace(shown);
+    if (areas_[i] != nullptr) areas_[i]->upperSeries()->replace(shown);
   }
   x_axis_->setRange(begin_, end_);
   setYRange(lowest, highest);
+  placePlot();
+}
+
+void TimeChart::resizeEvent(QResizeEvent* event) {
+  QChartView::resizeEvent(event);
+  placePlot();
+}
+
+void TimeChart::placePlot() {
   const QFontMetrics metrics(theme_.font(TextSize::kAxis));
   int right = 8;
   for (const ChartLine& line : std::as_const(lines_)) {
@@ -155,7 +165,7 @@ void TimeChart::drawAxisTexts(QPainter& painter) const {
   const QRectF area = chart()->plotArea();
   painter.setPen(theme_.color(Tone::kTextMuted));
   for (const double value : ticks()) {
-    const double y = chart()->mapToPosition(QPointF(begin_, value), chart()->series().constFirst()).y();
+    const double y = heightOf(value);
     painter.drawText(QRectF(0, y - 8, kLeft - 8, 16), Qt::AlignRight | Qt::AlignVCenter, format_(value));
   }
   constexpr int kTimes = 4;
@@ -165,7 +175,7 @@ void TimeChart::drawAxisTexts(QPainter& painter) const {
     const int align = i == 0 ? Qt::AlignLeft : i + 1 == kTimes ? Qt::AlignRight : Qt::AlignHCenter;
     const double left = i == 0 ? x : i + 1 == kTimes ? x - 80 : x - 40;
     painter.drawText(QRectF(left, area.bottom() + 4, 80, 16), align | Qt::AlignTop,
-                     minuteText(static_cast<WallTime>(at)));
+                     minuteText(static_cast<std::int64_t>(at)));
   }
 }
 
@@ -178,7 +188,7 @@ void TimeChart::drawEndLabels(QPainter& painter) const {
   for (qsizetype i = 0; i < series_.size(); ++i) {
     if (lines_[i].label.isEmpty() || series_[i]->count() == 0) continue;
     const QPointF last = series_[i]->at(series_[i]->count() - 1);
-    ends.push_back({chart()->mapToPosition(last, chart()->series().constFirst()).y(), i});
+    ends.push_back({heightOf(last.y()), i});
   }
   std::sort(ends.begin(), ends.end(), [](const End& a, const End& b) { return a.y < b.y; });
   for (qsizetype i = 1; i < ends.size(); ++i) ends[i].y = std::max(ends[i].y, ends[i - 1].y + kLabelGap);
@@ -186,6 +196,23 @@ void TimeChart::drawEndLabels(QPainter& painter) const {
     painter.setPen(stale_ ? theme_.color(Tone::kTextMuted) : theme_.color(lines_[end.line].tone));
     painter.drawText(QRectF(chart()->plotArea().right() + 8, end.y - 8, width(), 16), Qt::AlignLeft | Qt::AlignVCenter,
                      lines_[end.line].label);
+  }
+}
+
+// The same place that the chart gives a value, also before it has laid itself out.
+double TimeChart::heightOf(double value) const {
+  const QRectF area = chart()->plotArea();
+  const double share = scale_ == Scale::kLog ? std::log(std::max(value, low_) / low_) / std::log(high_ / low_)
+                                             : (value - low_) / (high_ - low_);
+  return area.bottom() - area.height() * share;
+}
+
+void TimeChart::drawBackground(QPainter* painter, const QRectF&) {
+  const QRectF area = chart()->plotArea();
+  painter->setPen(QPen(theme_.color(Tone::kGrid), 1));
+  for (const double value : ticks()) {
+    const double y = std::round(heightOf(value)) + 0.5;
+    painter->drawLine(QPointF(area.left(), y), QPointF(area.right(), y));
   }
 }
 

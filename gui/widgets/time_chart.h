@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// TimeChart: the one place where Qt Charts is used: up to four lines over time on a linear, percent or log scale. Labels
-// stand at the line ends, not in a legend; axis texts are our own, so that they follow the theme and the language.
-// Bounds:  kMaxLines lines of kMaxPoints points, replaced whole; raster only.    Units: x in ms since 1970; y as given,
+// TimeChart: the one place where Qt Charts is used: up to four lines over time on a linear, percent or log scale.
+// Labels stand at the line ends, not in a legend; axis texts are our own, so that they follow the theme and the
+// language. Bounds:  kMaxLines lines of kMaxPoints points, replaced whole; raster only.    Units: x in ms since 1970; y
+// as given,
 //          negative: no data.    Threads: GUI thread.
 #pragma once
 
@@ -13,8 +14,8 @@
 #include "gui/theme/theme.h"
 
 class QAbstractAxis;
+class QAreaSeries;
 class QLineSeries;
-class QXYSeries;
 
 namespace larder::gui {
 
@@ -42,11 +43,15 @@ class TimeChart final : public QChartView {
   QSize minimumSizeHint() const override { return QSize(160, 140); }
 
  protected:
+  void drawBackground(QPainter* painter, const QRectF& rect) override;
   void drawForeground(QPainter* painter, const QRectF& rect) override;
+  void resizeEvent(QResizeEvent* event) override;
 
  private:
   void build();
   void restyle();
+  void placePlot();
+  double heightOf(double value) const;
   void setYRange(double lowest, double highest);
   void drawAxisTexts(QPainter& painter) const;
   void drawEndLabels(QPainter& painter) const;
@@ -57,6 +62,7 @@ class TimeChart final : public QChartView {
   Scale scale_;
   Format format_;
   QVector<QLineSeries*> series_;
+  QVector<QAreaSeries*> areas_;  // below a filled line, else null
   QAbstractAxis* x_axis_ = nullptr;
   QAbstractAxis* y_axis_ = nullptr;
   double begin_ = 0, end_ = 1, low_ = 0, high_ = 1;

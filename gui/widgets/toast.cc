@@ -64,9 +64,10 @@ bool Toast::eventFilter(QObject* watched, QEvent* event) {
 }
 
 void Toast::restyle() {
-  setStyleSheet(QStringLiteral("QFrame#toast { background: %1; border-radius: 6px; } QFrame#toast QLabel { color: %2; } "
-                               "QFrame#toast QPushButton { background: transparent; color: %2; border: 1px solid %2; }")
-                    .arg(theme_.color(Tone::kText).name(), theme_.color(Tone::kSurface).name()));
+  setStyleSheet(
+      QStringLiteral("QFrame#toast { background: %1; border-radius: 6px; } QFrame#toast QLabel { color: %2; } "
+                     "QFrame#toast QPushButton { background: transparent; color: %2; border: 1px solid %2; }")
+          .arg(theme_.color(Tone::kText).name(), theme_.color(Tone::kSurface).name()));
 }
 
 }  // namespace larder::gui

@@ -5,10 +5,10 @@
 #include <random>
 
 #include "gui/bridge/convert.h"
+#include "gui/models/words.h"
 #include "gui/pages/overview/figures.h"
 #include "gui/pages/tree/icicle_layout.h"
 #include "gui/theme/numbers.h"
-#include "gui/theme/words.h"
 #include "tests/gui/support/scripted_client.h"
 
 namespace larder::gui {

@@ -63,8 +63,8 @@ QVector<TreeNode> mutated(QVector<TreeNode> nodes, std::mt19937& random, std::ui
     }
     default: {  // a leaf gives way
       const qsizetype at = pick();
-      const bool leaf = std::none_of(nodes.begin(), nodes.end(),
-                                     [&](const TreeNode& one) { return one.parent == nodes[at].id; });
+      const bool leaf =
+          std::none_of(nodes.begin(), nodes.end(), [&](const TreeNode& one) { return one.parent == nodes[at].id; });
       if (leaf && nodes.size() > 4) nodes.remove(at);
     }
   }

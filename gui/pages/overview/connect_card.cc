@@ -14,9 +14,12 @@
 namespace larder::gui {
 
 ConnectCard::ConnectCard(const Theme& theme, EngineClient& client, QWidget* parent)
-    : Card(theme, tr("Connect a program"), parent), theme_(theme), client_(client), command_(new QLabel),
+    : Card(theme, tr("Connect a program"), parent),
+      theme_(theme),
+      client_(client),
+      command_(new QLabel),
       note_(new QLabel) {
-  auto* copy = new QPushButton(tr("Copy"));
+  auto* copy = new QPushButton(QLatin1Char(' ') + tr("Copy"));
   copy->setProperty("role", QStringLiteral("flat"));
   copy->setIcon(theme.icon(QStringLiteral("copy")));
   copy->setAccessibleName(tr("Copy the command"));
@@ -29,7 +32,7 @@ ConnectCard::ConnectCard(const Theme& theme, EngineClient& client, QWidget* pare
   note_->setWordWrap(true);
   body()->addWidget(note_);
   auto* row = new QHBoxLayout;
-  auto* key = new QPushButton(tr("Make a key\u2026"));
+  auto* key = new QPushButton(QLatin1Char(' ') + tr("Make a key\u2026"));
   key->setIcon(theme.icon(QStringLiteral("api-key")));
   row->addWidget(key);
   row->addStretch(1);
@@ -49,9 +52,10 @@ ConnectCard::ConnectCard(const Theme& theme, EngineClient& client, QWidget* pare
 QString ConnectCard::commandText() const {
   const QString url = client_.apiUrl().isEmpty() ? QStringLiteral("http://127.0.0.1:8642") : client_.apiUrl();
   const ModelInfo* model = readyModel(*client_.view());
-  return QStringLiteral("curl %1/v1/chat/completions \\\n  -H \"Authorization: Bearer $LARDER_KEY\" \\\n"
-                        "  -H \"Content-Type: application/json\" \\\n  -d '{\"model\": \"%2\",\n"
-                        "       \"messages\": [{\"role\": \"user\",\n                     \"content\": \"%3\"}]}'")
+  return QStringLiteral(
+             "curl %1/v1/chat/completions \\\n  -H \"Authorization: Bearer $LARDER_KEY\" \\\n"
+             "  -H \"Content-Type: application/json\" \\\n  -d '{\"model\": \"%2\",\n"
+             "       \"messages\": [{\"role\": \"user\",\n                     \"content\": \"%3\"}]}'")
       .arg(url, model != nullptr ? model->name : QStringLiteral("MODEL"), tr("Hello!"));
 }
 

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "gui/theme/words.h"
+#include "gui/models/words.h"
 
 namespace larder::gui {
 namespace {
@@ -75,7 +75,8 @@ OverviewFigures countFigures(const SnapshotView& view, std::int64_t range_ms, in
   for (int i = 0; i < buckets; ++i) out.buckets[i].begin = begin + range_ms * i / buckets;
   for (const Interval& interval : view.history) {
     if (interval.begin < begin || interval.begin > end) continue;
-    const auto at = std::min<std::int64_t>(buckets - 1, (interval.begin - begin) * buckets / std::max<std::int64_t>(1, range_ms));
+    const std::int64_t width = std::max<std::int64_t>(1, range_ms);
+    const auto at = std::min<std::int64_t>(buckets - 1, (interval.begin - begin) * buckets / width);
     joinInterval(out.buckets[static_cast<qsizetype>(at)], interval);
     out.asked += interval.prompt_tokens;
     out.reused += std::min(interval.cached_tokens, interval.prompt_tokens);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Figures: what the Overview shows of one time range, counted from a view. Pure, so that every number on the page can be
-// counted again in a test.
-// Units:    tokens, blocks, ms; -1: no data.    Ensures: reused + computed = asked.    Threads: any.
+// Figures: what the Overview shows of one time range, counted from a view. Pure, so that every number on the page can
+// be counted again in a test. Units:    tokens, blocks, ms; -1: no data.    Ensures: reused + computed = asked.
+// Threads: any.
 #pragma once
 
 #include <QString>

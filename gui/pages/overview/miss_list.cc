@@ -5,8 +5,8 @@
 #include <QPainter>
 #include <QVBoxLayout>
 
+#include "gui/models/words.h"
 #include "gui/theme/numbers.h"
-#include "gui/theme/words.h"
 #include "gui/widgets/chip.h"
 
 namespace larder::gui {
@@ -20,8 +20,8 @@ MissRow::MissRow(const Theme& theme, QWidget* parent) : QAbstractButton(parent),
 void MissRow::setMiss(const Miss& miss, const QString& tenant) {
   miss_ = miss;
   tenant_ = tenant;
-  setAccessibleName(QStringLiteral("%1: %2, %3, %4").arg(verdictLabel(miss.kind).text, miss.sentence, tenant,
-                                                         durationText(miss.lost_ms)));
+  setAccessibleName(QStringLiteral("%1: %2, %3, %4")
+                        .arg(verdictLabel(miss.kind).text, miss.sentence, tenant, durationText(miss.lost_ms)));
   update();
 }
 
@@ -31,28 +31,31 @@ void MissRow::paintEvent(QPaintEvent*) {
   painter.drawLine(0, height() - 1, width(), height() - 1);
   if (underMouse()) painter.fillRect(rect().adjusted(0, 0, 0, -1), theme_.color(Tone::kSurfaceAlt));
   const Label label = verdictLabel(miss_.kind);
-  const int chip = qMax(104, chipSize(theme_, label).width());
-  drawChip(painter, theme_, QRect(4, 0, chip, height()), label);
-  const int right = 96;
-  const QRect words(chip + 16, 4, width() - chip - 16 - right - 20, height() - 8);
+  const int chip = qMax(92, chipSize(theme_, label).width());
+  drawChip(painter, theme_, QRect(0, 0, chip, height()), label);
+  const int right = 72;
+  const QRect words(chip + 12, 4, width() - chip - 12 - right - 20, height() - 8);
   painter.setFont(theme_.font(TextSize::kBody));
   painter.setPen(theme_.color(Tone::kText));
   painter.drawText(words, Qt::AlignTop | Qt::AlignLeft,
-                   painter.fontMetrics().elidedText(miss_.sentence, Qt::ElideMiddle, words.width()));
+                   painter.fontMetrics().elidedText(miss_.sentence, Qt::ElideRight, words.width()));
   const QRect figures(width() - right - 20, 4, right, height() - 8);
   painter.setFont(theme_.font(TextSize::kBody, true));
   painter.drawText(figures, Qt::AlignTop | Qt::AlignRight, durationText(miss_.lost_ms));
   painter.setFont(theme_.font(TextSize::kSmall));
   painter.setPen(theme_.color(Tone::kTextSecondary));
-  painter.drawText(words, Qt::AlignBottom | Qt::AlignLeft,
-                   painter.fontMetrics().elidedText(QStringLiteral("%1 \u00b7 #%2").arg(tenant_).arg(miss_.newest.value),
-                                                    Qt::ElideMiddle, words.width()));
-  painter.drawText(figures, Qt::AlignBottom | Qt::AlignRight,
-                   miss_.count == 1 ? tr("once")
-                                    : QStringLiteral("%1 \u00d7 %2").arg(miss_.count).arg(
-                                          durationText(miss_.lost_ms / miss_.count)));
-  painter.drawPixmap(width() - 16, (height() - 14) / 2,
-                     theme_.pixmap(QStringLiteral("right"), theme_.color(Tone::kTextSecondary), 14, devicePixelRatioF()));
+  painter.drawText(
+      words, Qt::AlignBottom | Qt::AlignLeft,
+      painter.fontMetrics().elidedText(QStringLiteral("%1 \u00b7 #%2").arg(tenant_).arg(miss_.newest.value),
+                                       Qt::ElideMiddle, words.width()));
+  painter.drawText(
+      figures, Qt::AlignBottom | Qt::AlignRight,
+      miss_.count == 1
+          ? tr("once")
+          : QStringLiteral("%1 \u00d7 %2").arg(miss_.count).arg(durationText(miss_.lost_ms / miss_.count)));
+  painter.drawPixmap(
+      width() - 16, (height() - 14) / 2,
+      theme_.pixmap(QStringLiteral("right"), theme_.color(Tone::kTextSecondary), 14, devicePixelRatioF()));
   if (hasFocus()) {
     painter.setPen(QPen(theme_.color(Tone::kAccent), 2));
     painter.drawRect(rect().adjusted(1, 1, -1, -2));

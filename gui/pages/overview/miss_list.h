@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// MissList: causes worth mending, the dearest first: what, who, how often, seconds lost. A row opens the newest request.
-// Threads: GUI thread.
+// MissList: causes worth mending, the dearest first: what, who, how often, seconds lost. A row opens the newest
+// request. Threads: GUI thread.
 #pragma once
 
 #include <QAbstractButton>

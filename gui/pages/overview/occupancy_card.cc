@@ -8,8 +8,9 @@
 #include <algorithm>
 
 #include "gui/models/request_model.h"
+#include "gui/models/words.h"
+#include "gui/theme/label.h"
 #include "gui/theme/numbers.h"
-#include "gui/theme/words.h"
 #include "gui/widgets/tenant_mark.h"
 #include "gui/widgets/tier_bar.h"
 

@@ -6,12 +6,13 @@
 #include <QLabel>
 #include <QStackedWidget>
 #include <QVBoxLayout>
+#include <cmath>
 
+#include "gui/models/words.h"
 #include "gui/pages/overview/connect_card.h"
 #include "gui/pages/overview/miss_list.h"
 #include "gui/pages/overview/occupancy_card.h"
 #include "gui/theme/numbers.h"
-#include "gui/theme/words.h"
 #include "gui/widgets/empty_state.h"
 #include "gui/widgets/kpi_card.h"
 #include "gui/widgets/stacked_bars.h"
@@ -23,7 +24,14 @@ namespace {
 constexpr int kBuckets = 60;
 constexpr int kChartEveryMs = 250;  // four charts in turn: each once a second
 
-QString percentTick(double value) { return percentText(value, 100); }
+QString percentTick(double value) { return QStringLiteral("%1 %").arg(countText(static_cast<std::uint64_t>(value))); }
+
+// Decades only, so no decimals.
+QString latencyTick(double ms) {
+  const auto whole = [](double value) { return countText(static_cast<std::uint64_t>(std::llround(value))); };
+  if (ms < 1) return durationText(ms);
+  return ms < 1000 ? OverviewPage::tr("%1 ms").arg(whole(ms)) : OverviewPage::tr("%1 s").arg(whole(ms / 1000));
+}
 QString countTick(double value) { return countText(static_cast<std::uint64_t>(value)); }
 
 Card* cardWith(const Theme& theme, const QString& title, const QString& note, QWidget* inside) {
@@ -84,14 +92,14 @@ QWidget* OverviewPage::buildLive() {
                             {tr("warm p99"), Tone::kAccent, true},
                             {tr("cold p50"), Tone::kTextSecondary},
                             {tr("cold p99"), Tone::kTextSecondary, true}},
-                           TimeChart::Scale::kLog, durationText);
-  lower->addWidget(cardWith(theme(), tr("Time to first token"), tr("log scale; warm: full prefix"), latency_), 6);
+                           TimeChart::Scale::kLog, latencyTick);
+  lower->addWidget(cardWith(theme(), tr("Time to first token"), tr("log scale; warm: full prefix"), latency_), 5);
   evictions_ = new TimeChart(theme(), {{QString(), Tone::kError, false, true}}, TimeChart::Scale::kLinear, countTick);
-  lower->addWidget(cardWith(theme(), tr("Evictions"), tr("blocks"), evictions_), 4);
+  lower->addWidget(cardWith(theme(), tr("Evictions"), tr("blocks"), evictions_), 3);
   miss_card_ = new Card(theme(), tr("Misses worth mending"));
   misses_ = new MissList(theme());
   miss_card_->body()->addWidget(misses_, 1);
-  lower->addWidget(miss_card_, 7);
+  lower->addWidget(miss_card_, 6);
   rows->addLayout(lower, 1);
 
   auto* last = new QHBoxLayout;
@@ -146,6 +154,10 @@ void OverviewPage::showSnapshot(const SnapshotView& view) {
   const bool empty = model == nullptr && view.requests.isEmpty();
   const bool first_time = states_->currentIndex() != (empty ? 1 : 0) || view.epoch == 0;
   states_->setCurrentIndex(empty ? 1 : 0);
+  for (int i = 0; i < states_->count(); ++i) {  // the hidden state must not stretch the page
+    const auto policy = i == states_->currentIndex() ? QSizePolicy::Preferred : QSizePolicy::Ignored;
+    states_->widget(i)->setSizePolicy(QSizePolicy::Preferred, policy);
+  }
   showCards(view, figures_);
   showStale();
   if (empty) {
@@ -195,11 +207,9 @@ void OverviewPage::showCards(const SnapshotView& view, const OverviewFigures& f)
   kpis_[kWarm]->setFigure(durationText(f.warm.p50_ms), f.warm.requests > 0 ? tr("p50") : QString(), latency(f.warm));
   kpis_[kCold]->setFigure(durationText(f.cold.p50_ms), f.cold.requests > 0 ? tr("p50") : QString(), latency(f.cold));
   const PoolInfo& pool = view.pool;
-  kpis_[kPool]->setFigure(percentText(pool.blocks_total - pool.blocks_free, pool.blocks_total), QString(),
-                          pool.blocks_total == 0 ? tr("no data yet")
-                                                 : tr("%1 pinned \u00b7 %2 free")
-                                                       .arg(bytesText(pool.blocks_pinned * pool.block_bytes),
-                                                            bytesText(pool.blocks_free * pool.block_bytes)));
+  kpis_[kPool]->setFigure(
+      percentText(pool.blocks_total - pool.blocks_free, pool.blocks_total), QString(),
+      pool.blocks_total == 0 ? tr("no data yet") : tr("%1 free").arg(bytesText(pool.blocks_free * pool.block_bytes)));
   kpis_[kEvictions]->setFigure(f.requests == 0 ? noData() : tr("%1 blocks").arg(countText(f.evicted)), QString(),
                                f.requests == 0 ? none : tr("pushed out of the pool"));
   std::array<QVector<double>, kKpis> past;
@@ -209,7 +219,7 @@ void OverviewPage::showCards(const SnapshotView& view, const OverviewFigures& f)
     past[kSaved].push_back(bucket.known ? bucket.saved_ms : -1);
     past[kWarm].push_back(bucket.warm_p50_ms);
     past[kCold].push_back(bucket.cold_p50_ms);
-    past[kPool].push_back(bucket.known ? bucket.blocks_used : -1);
+    past[kPool].push_back(bucket.known ? static_cast<double>(bucket.blocks_used) : -1);
     past[kEvictions].push_back(bucket.known ? static_cast<double>(bucket.evicted) : -1);
   }
   for (std::size_t i = 0; i < kpis_.size(); ++i) kpis_[i]->setPast(past[i]);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// OverviewPage: one glance: what is reused, what it saved, how long people waited, what the pool holds, what was lost and
-// why. Without a model it shows the one step that is missing.
-// Threads: GUI thread. Cards follow every half second, charts in turn, so that no one paint carries all of them.
+// OverviewPage: one glance: what is reused, what it saved, how long people waited, what the pool holds, what was lost
+// and why. Without a model it shows the one step that is missing. Threads: GUI thread. Cards follow every half second,
+// charts in turn, so that no one paint carries all of them.
 #pragma once
 
 #include <array>

@@ -13,6 +13,7 @@
 #include <QVBoxLayout>
 #include <algorithm>
 
+#include "gui/models/words.h"
 #include "gui/pages/shell/link_banner.h"
 #include "gui/pages/shell/navigation.h"
 #include "gui/pages/shell/needs_server_page.h"
@@ -25,7 +26,7 @@
 namespace larder::gui {
 namespace {
 
-constexpr int kRate = 5;             // snapshots a second while visible
+constexpr int kRate = 5;              // snapshots a second while visible
 constexpr int kCollapseBelow = 1200;  // width under which the navigation shows icons only
 
 }  // namespace
@@ -47,6 +48,7 @@ MainWindow::MainWindow(Theme& theme, EngineClient& client, QWidget* parent)
   connect(&theme_, &Theme::changed, this, &MainWindow::restyle);
   openPage(specs_.constFirst().id);
   showLink();
+  navigation_->focusCurrent();
 }
 
 MainWindow::~MainWindow() = default;
@@ -143,8 +145,8 @@ Page* MainWindow::page(const QString& id) {
   const auto spec = std::find_if(specs_.begin(), specs_.end(), [&](const PageSpec& one) { return one.id == id; });
   if (spec == specs_.end()) return nullptr;
   const PageContext context{theme_, client_, *this};
-  Page* made = client_.attached() && !spec->works_attached ? new NeedsServerPage(spec->title, context)
-                                                           : spec->make(context);
+  Page* made =
+      client_.attached() && !spec->works_attached ? new NeedsServerPage(spec->title, context) : spec->make(context);
   made->setObjectName(QStringLiteral("page-") + id);
   built_.insert(id, made);
   stack_->addWidget(made);
@@ -190,7 +192,8 @@ void MainWindow::showView() {
   for (const RequestPtr& request : view.requests) {
     if (request->submitted < view.at - rangeMs()) continue;
     const VerdictKind kind = request->verdict.kind;
-    if (kind != VerdictKind::kDiverged && kind != VerdictKind::kEvicted && kind != VerdictKind::kOtherIdentity) continue;
+    if (kind != VerdictKind::kDiverged && kind != VerdictKind::kEvicted && kind != VerdictKind::kOtherIdentity)
+      continue;
     causes.insert(QStringLiteral("%1/%2").arg(request->tenant.value).arg(causeSentence(view, *request)));
   }
   navigation_->setBadge(QStringLiteral("requests"), static_cast<int>(causes.size()));
@@ -232,17 +235,21 @@ void MainWindow::nextPane() {
   for (qsizetype i = 0; i < panes.size(); ++i) {
     if (focus != nullptr && (panes[i] == focus || panes[i]->isAncestorOf(focus))) at = i;
   }
-  QWidget* next = panes[(at + 1) % panes.size()];
-  if (next == navigation_) {
-    navigation_->focusCurrent();
-    return;
-  }
-  const auto children = next->findChildren<QWidget*>();
-  for (QWidget* child : children) {
-    if (child->isVisible() && child->isEnabled() && child->focusPolicy() & Qt::TabFocus) {
-      child->setFocus(Qt::TabFocusReason);
+  // A pane with nothing to focus (an empty inspector) is passed over.
+  for (qsizetype step = 1; step <= panes.size(); ++step) {
+    QWidget* next = panes[(at + step) % panes.size()];
+    if (next == navigation_) {
+      navigation_->focusCurrent();
       return;
     }
+    const auto children = next->findChildren<QWidget*>();
+    const auto takes_focus = [](QWidget* child) {
+      return child->isVisible() && child->isEnabled() && (child->focusPolicy() & Qt::TabFocus) == Qt::TabFocus;
+    };
+    const auto first = std::find_if(children.begin(), children.end(), takes_focus);
+    if (first == children.end()) continue;
+    (*first)->setFocus(Qt::TabFocusReason);
+    return;
   }
 }
 
@@ -257,7 +264,8 @@ void MainWindow::chooseModel() {
 void MainWindow::loadFile(const QString& path) {
   if (client_.attached()) {
     showProblem(tr("The file was not loaded"), tr("The engine runs on %1 and cannot read a file of this computer. Load "
-                                                  "it there.").arg(client_.place()));
+                                                  "it there.")
+                                                   .arg(client_.place()));
     return;
   }
   client_.perform(command::LoadModel{path}, this, [this, path](const CommandOutcome& outcome) {
@@ -306,8 +314,9 @@ void MainWindow::hideEvent(QHideEvent* event) {
 }
 
 void MainWindow::restyle() {
-  inspector_->setStyleSheet(QStringLiteral("QStackedWidget#inspectorPanel { background: %1; border-left: 1px solid %2; }")
-                                .arg(theme_.color(Tone::kSurface).name(), theme_.color(Tone::kBorder).name()));
+  inspector_->setStyleSheet(
+      QStringLiteral("QStackedWidget#inspectorPanel { background: %1; border-left: 1px solid %2; }")
+          .arg(theme_.color(Tone::kSurface).name(), theme_.color(Tone::kBorder).name()));
 }
 
 }  // namespace larder::gui

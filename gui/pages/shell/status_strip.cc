@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "gui/pages/shell/status_strip.h"
 
-#include <ctime>
 #include <QHBoxLayout>
 #include <QLabel>
 #include <QLocale>
 #include <QPainter>
 #include <QPushButton>
+#include <ctime>
 
 #include "gui/bridge/engine_client.h"
 #include "gui/theme/numbers.h"
@@ -38,8 +38,9 @@ StatusStrip::StatusStrip(const Theme& theme, EngineClient& client, QWidget* pare
   dropped_ = addPart(tr("Dropped events"), QStringLiteral("overview"));
   row_->addStretch(1);
   row_->addWidget(cost_);
-  setStyleSheet(QStringLiteral("QPushButton { border: 0; background: transparent; padding: 0 10px; min-height: 22px; } "
-                               "QPushButton:focus { border: 2px solid palette(link); padding: 0 8px; }"));
+  setStyleSheet(
+      QStringLiteral("QPushButton { border: 0; background: transparent; padding: 0 10px; min-height: 22px; } "
+                     "QPushButton:focus { border: 2px solid palette(link); padding: 0 8px; }"));
   connect(&cost_timer_, &QTimer::timeout, this, &StatusStrip::showCost);
   cost_timer_.start(kCostEveryMs);
   since_.start();
@@ -73,7 +74,7 @@ void StatusStrip::showEngine(const SnapshotView& view) {
   } else {
     text = tr("No model loaded");
   }
-  engine_->setText(text);
+  engine_->setText(QLatin1Char(' ') + text);
   engine_->setFont(theme_.font(TextSize::kSmall, true));
   engine_->setIcon(theme_.icon(icon, ink));
 }

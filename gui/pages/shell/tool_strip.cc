@@ -26,7 +26,7 @@ ToolStrip::ToolStrip(const Theme& theme, EngineClient& client, QWidget* parent)
     : QWidget(parent),
       theme_(theme),
       client_(client),
-      place_(new QPushButton(client.place())),
+      place_(new QPushButton(QLatin1Char(' ') + client.place())),
       range_(new Segmented(tr("Time range"), {tr("Live 5 m"), tr("30 m"), tr("1 h")})),
       pause_(new QPushButton),
       undo_(new QToolButton),
@@ -40,7 +40,8 @@ ToolStrip::ToolStrip(const Theme& theme, EngineClient& client, QWidget* parent)
   row->setSpacing(8);
   place_->setFocusPolicy(Qt::NoFocus);
   place_->setAccessibleName(tr("Engine: %1").arg(client.place()));
-  place_->setToolTip(client.attached() ? tr("The engine runs in another process") : tr("The engine runs in this window"));
+  place_->setToolTip(client.attached() ? tr("The engine runs in another process")
+                                       : tr("The engine runs in this window"));
   row->addWidget(place_);
   row->addWidget(range_);
   pause_->setCheckable(true);
@@ -60,9 +61,8 @@ ToolStrip::ToolStrip(const Theme& theme, EngineClient& client, QWidget* parent)
   auto* stop = new QPushButton(tr("Cancel"));
   stop->setProperty("role", QStringLiteral("quiet"));
   stop->setAccessibleName(tr("Cancel loading"));
-  connect(stop, &QPushButton::clicked, this, [this] {
-    client_.perform(command::UnloadModel{ModelId{job_model_}}, this, [](const CommandOutcome&) {});
-  });
+  connect(stop, &QPushButton::clicked, this,
+          [this] { client_.perform(command::UnloadModel{ModelId{job_model_}}, this, [](const CommandOutcome&) {}); });
   job->addWidget(stop);
   job_->hide();
   row->addWidget(job_);
@@ -97,7 +97,7 @@ void ToolStrip::showJob(const SnapshotView& view) {
 void ToolStrip::restyle() {
   place_->setIcon(theme_.icon(QStringLiteral("models")));
   pause_->setIcon(theme_.icon(client_.paused() ? QStringLiteral("play") : QStringLiteral("pause")));
-  pause_->setText(client_.paused() ? tr("Go on") : tr("Pause"));
+  pause_->setText(QLatin1Char(' ') + (client_.paused() ? tr("Go on") : tr("Pause")));
   undo_->setIcon(theme_.icon(QStringLiteral("undo")));
   update();
 }

@@ -35,11 +35,11 @@ struct Icicle {
 
 struct IcicleFrame {
   int root = 0;
-  double viewport = 0;    // width
-  double scale = 1;       // content width = viewport * scale
-  double offset = 0;      // content x at the viewport's left edge
+  double viewport = 0;        // width
+  double scale = 1;           // content width = viewport * scale
+  double offset = 0;          // content x at the viewport's left edge
   double join_share = 0.001;  // of the viewport; at least one pixel
-  double ratio = 1;       // device pixels per pixel
+  double ratio = 1;           // device pixels per pixel
   WidthBy by = WidthBy::kTokens;
 };
 

@@ -12,8 +12,9 @@
 #include <cmath>
 
 #include "gui/models/request_model.h"
+#include "gui/models/words.h"
+#include "gui/theme/label.h"
 #include "gui/theme/numbers.h"
-#include "gui/theme/words.h"
 
 namespace larder::gui {
 namespace {
@@ -237,9 +238,9 @@ QString PrefixTreeView::describe(const TreeRow& row) const {
   if (const TenantInfo* tenant = findTenant(*view_, row.tenant)) parts.push_back(tenant->name);
   if (node == nullptr) return parts.join(QStringLiteral(", "));
   if (node->pinned) parts.push_back(tr("pinned"));
-  parts.push_back(tierLabel(node->device_blocks > 0 ? Tier::kDevice : node->disk_blocks > 0 && node->host_blocks == 0
-                                                                          ? Tier::kDisk
-                                                                          : Tier::kHost));
+  parts.push_back(tierLabel(node->device_blocks > 0                           ? Tier::kDevice
+                            : node->disk_blocks > 0 && node->host_blocks == 0 ? Tier::kDisk
+                                                                              : Tier::kHost));
   parts.push_back(tr("%n hits", nullptr, static_cast<int>(node->hits)));
   if (node->last_hit > 0) parts.push_back(tr("last hit %1 ago").arg(agoText(node->last_hit, view_->at)));
   if (node->compute_ms > 0) parts.push_back(tr("%1 to compute").arg(durationText(node->compute_ms)));
@@ -354,7 +355,8 @@ void PrefixTreeView::keyPressEvent(QKeyEvent* event) {
       break;
   }
   const QString typed = event->text();
-  if (!typed.isEmpty() && typed.at(0).isLetterOrNumber() && !(event->modifiers() & (Qt::AltModifier | Qt::ControlModifier))) {
+  if (!typed.isEmpty() && typed.at(0).isLetterOrNumber() &&
+      !(event->modifiers() & (Qt::AltModifier | Qt::ControlModifier))) {
     Q_EMIT searchTyped(typed);
     return;
   }
@@ -383,9 +385,9 @@ bool PrefixTreeView::viewportEvent(QEvent* event) {
       return true;
     }
     const IcicleBox& at = icicle_.boxes[static_cast<std::size_t>(box)];
-    const QString text = at.row >= 0 ? describe(view_->tree->rows[static_cast<std::size_t>(at.row)])
-                                     : tr("%n smaller ones; double-click to see them", nullptr,
-                                          static_cast<int>(at.joined_nodes));
+    const QString text =
+        at.row >= 0 ? describe(view_->tree->rows[static_cast<std::size_t>(at.row)])
+                    : tr("%n smaller ones; double-click to see them", nullptr, static_cast<int>(at.joined_nodes));
     QToolTip::showText(help->globalPos(), text, viewport());
     return true;
   }

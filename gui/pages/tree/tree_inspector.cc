@@ -9,9 +9,10 @@
 #include <algorithm>
 
 #include "gui/bridge/tree_rows.h"
+#include "gui/models/words.h"
 #include "gui/pages/tree/verb_button.h"
+#include "gui/theme/label.h"
 #include "gui/theme/numbers.h"
-#include "gui/theme/words.h"
 #include "gui/widgets/chip.h"
 
 namespace larder::gui {
@@ -160,16 +161,18 @@ void TreeInspector::showRow(const SnapshotView& view, std::uint64_t key, bool ve
   if (node->growing) chips.push_back(tr("growing"));
   setChips(chips);
   const Tier tier = node->device_blocks > 0 ? Tier::kDevice : node->host_blocks > 0 ? Tier::kHost : Tier::kDisk;
-  setFacts({{tr("Tokens"), tr("%1 \u00b7 %n blocks", nullptr, static_cast<int>(node->blocks)).arg(countText(node->tokens))},
-            {tr("From position"), countText(node->first_position)},
-            {tr("Where"), QStringLiteral("%1 \u00b7 %2").arg(tierLabel(tier), bytesText(node->bytes))},
-            {tr("With all below"), tr("%1 tokens \u00b7 %2").arg(countText(row->all.tokens), bytesText(row->all.bytes))},
-            {tr("Hits"), node->hits == 0 ? tr("none yet") : tr("%1, last %2 ago").arg(countText(node->hits),
-                                                                                    agoText(node->last_hit, view.at))},
-            {tr("To compute again"), node->compute_ms > 0 ? durationText(node->compute_ms) : noData()},
-            {tr("In use"), node->in_use ? tr("by a running request") : tr("no")}});
-  pin_->setCost(tr("takes %1 of %2 pin budget left")
-                    .arg(bytesText(unpinnedPathBytes(tree, index)), bytesText(budgetLeft(view))));
+  setFacts(
+      {{tr("Tokens"), tr("%1 \u00b7 %n blocks", nullptr, static_cast<int>(node->blocks)).arg(countText(node->tokens))},
+       {tr("From position"), countText(node->first_position)},
+       {tr("Where"), QStringLiteral("%1 \u00b7 %2").arg(tierLabel(tier), bytesText(node->bytes))},
+       {tr("With all below"), tr("%1 tokens \u00b7 %2").arg(countText(row->all.tokens), bytesText(row->all.bytes))},
+       {tr("Hits"), node->hits == 0
+                        ? tr("none yet")
+                        : tr("%1, last %2 ago").arg(countText(node->hits), agoText(node->last_hit, view.at))},
+       {tr("To compute again"), node->compute_ms > 0 ? durationText(node->compute_ms) : noData()},
+       {tr("In use"), node->in_use ? tr("by a running request") : tr("no")}});
+  pin_->setCost(
+      tr("takes %1 of %2 pin budget left").arg(bytesText(unpinnedPathBytes(tree, index)), bytesText(budgetLeft(view))));
   unpin_->setCost(tr("lets it give way under pressure"));
   delete_->setCost(tr("%1, %2 to compute again").arg(bytesText(row->all.bytes), durationText(row->all.compute_ms)));
   showRequests(view, *node);
@@ -186,8 +189,9 @@ void TreeInspector::showRequests(const SnapshotView& view, const TreeNode& node)
     if (!made && !compared) continue;
     QPushButton* button = requests_[shown++];
     button->setProperty("request", QVariant::fromValue(static_cast<qulonglong>(record.id.value)));
-    button->setText(QStringLiteral("#%1  %2  %3").arg(record.id.value).arg(clockText(record.submitted),
-                                                                         made ? tr("made it") : tr("left it")));
+    button->setText(QStringLiteral("#%1  %2  %3")
+                        .arg(record.id.value)
+                        .arg(clockText(record.submitted), made ? tr("made it") : tr("left it")));
     button->show();
   }
   for (qsizetype i = shown; i < requests_.size(); ++i) requests_[i]->hide();

@@ -3,7 +3,8 @@
 
 #include <QPainter>
 
-#include "gui/theme/words.h"
+#include "gui/models/words.h"
+#include "gui/theme/label.h"
 #include "gui/widgets/tier_bar.h"
 
 namespace larder::gui {

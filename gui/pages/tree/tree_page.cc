@@ -56,8 +56,11 @@ TreePage::TreePage(const QString& title, PageContext context)
   outline_->setUniformRowHeights(true);
   outline_->setItemDelegate(new RowDelegate(theme(), outline_));
   outline_->setAccessibleName(tr("Outline of the prefix tree"));
-  outline_->header()->setSectionResizeMode(QHeaderView::Interactive);
-  outline_->header()->resizeSection(TreeModel::kLabel, 320);
+  outline_->header()->setStretchLastSection(false);
+  outline_->header()->setSectionResizeMode(TreeModel::kLabel, QHeaderView::Stretch);
+  for (int column = TreeModel::kTokens; column < TreeModel::kColumns; ++column) {
+    outline_->header()->resizeSection(column, column == TreeModel::kBytes || column == TreeModel::kCompute ? 96 : 78);
+  }
   outline_->setIndentation(14);
   buildControls();
   buildEmpty();
@@ -169,7 +172,8 @@ void TreePage::showSnapshot(const SnapshotView& view) {
                     model == nullptr
                         ? tr("Load a model; the tree grows with the first request.")
                         : tr("After the first request this shows one box for each text that %1 will not have to read "
-                             "again.").arg(model->name));
+                             "again.")
+                              .arg(model->name));
     empty_->setActions(model == nullptr ? tr("Choose a model\u2026") : tr("Send a test request"));
   }
   tree_->setView(client().view());
@@ -274,23 +278,24 @@ void TreePage::askDelete() {
   const QString label = labelOf(tree_->selected());
   const TreeRows& tree = *client().view()->tree;
   const double compute_ms = tree.rows[static_cast<std::size_t>(tree.indexOfNode(id))].all.compute_ms;
-  client().perform(command::DeleteNode{id, false, true}, this, [this, id, label, compute_ms](const CommandOutcome& dry) {
-    if (!dry.ok) {
-      shell().showProblem(tr("\u201c%1\u201d cannot be deleted now").arg(label), dry.message);
-      return;
-    }
-    auto* dialog = new DeleteDialog(theme(), label, dry, compute_ms, this);
-    connect(dialog, &QDialog::accepted, this, [this, id, label] {
-      client().perform(command::DeleteNode{id, false, false}, this, [this, label](const CommandOutcome& done) {
-        if (done.ok) {
-          shell().showToast(tr("Deleted \u201c%1\u201d: %2 free").arg(label, bytesText(done.bytes)));
-        } else {
-          shell().showProblem(tr("\u201c%1\u201d was not deleted").arg(label), done.message);
+  client().perform(
+      command::DeleteNode{id, false, true}, this, [this, id, label, compute_ms](const CommandOutcome& dry) {
+        if (!dry.ok) {
+          shell().showProblem(tr("\u201c%1\u201d cannot be deleted now").arg(label), dry.message);
+          return;
         }
+        auto* dialog = new DeleteDialog(theme(), label, dry, compute_ms, this);
+        connect(dialog, &QDialog::accepted, this, [this, id, label] {
+          client().perform(command::DeleteNode{id, false, false}, this, [this, label](const CommandOutcome& done) {
+            if (done.ok) {
+              shell().showToast(tr("Deleted \u201c%1\u201d: %2 free").arg(label, bytesText(done.bytes)));
+            } else {
+              shell().showProblem(tr("\u201c%1\u201d was not deleted").arg(label), done.message);
+            }
+          });
+        });
+        dialog->open();
       });
-    });
-    dialog->open();
-  });
 }
 
 void TreePage::sendTest() {

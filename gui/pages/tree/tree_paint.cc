@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Painting of PrefixTreeView. Order of layers: fill, hatch, tier strip, pin edge, text plate, text, match, ghost, pulse,
-// selection (accent outside, surface line inside, so that it shows on every fill), hover.
+// Painting of PrefixTreeView. Order of layers: fill, hatch, tier strip, pin edge, text plate, text, match, ghost,
+// pulse, selection (accent outside, surface line inside, so that it shows on every fill), hover.
 #include <QPainter>
 #include <QScrollBar>
 #include <algorithm>
 #include <array>
 #include <cmath>
 
+#include "gui/models/words.h"
 #include "gui/pages/tree/prefix_tree_view.h"
 #include "gui/theme/numbers.h"
-#include "gui/theme/words.h"
 #include "gui/widgets/tenant_mark.h"
 #include "gui/widgets/tier_bar.h"
 
@@ -17,7 +17,7 @@ namespace larder::gui {
 namespace {
 
 constexpr double kLabelFrom = 34, kSecondLineFrom = 66, kBytesFrom = 124;  // widths
-constexpr double kTwoLines = 34;                                          // height
+constexpr double kTwoLines = 34;                                           // height
 constexpr double kStrip = 6;
 constexpr double kFresh = 60'000, kOld = 86'400'000;  // ms: full colour below, palest above
 constexpr double kPalest = 0.42;
@@ -76,9 +76,8 @@ void PrefixTreeView::paintStrip(QPainter& painter, const TreeSums& sums, const Q
   const double total = static_cast<double>(sums.device_blocks + sums.host_blocks + sums.disk_blocks);
   if (total <= 0) return;
   double x = rect.left();
-  const std::array<std::pair<Tier, std::uint64_t>, 3> parts = {{{Tier::kDevice, sums.device_blocks},
-                                                                {Tier::kHost, sums.host_blocks},
-                                                                {Tier::kDisk, sums.disk_blocks}}};
+  const std::array<std::pair<Tier, std::uint64_t>, 3> parts = {
+      {{Tier::kDevice, sums.device_blocks}, {Tier::kHost, sums.host_blocks}, {Tier::kDisk, sums.disk_blocks}}};
   for (const auto& [tier, blocks] : parts) {
     const double wide = rect.width() * static_cast<double>(blocks) / total;
     if (wide > 0) drawTierFill(painter, theme_, tier, QRectF(x, rect.bottom() - kStrip, wide, kStrip));
@@ -134,7 +133,8 @@ void PrefixTreeView::paintRun(QPainter& painter, const TreeRow& row, const QRect
                          theme_.pixmap(QStringLiteral("pin"), ink, 13, devicePixelRatioF()));
       indent += 16;
     }
-    drawTenantMark(painter, QRectF(rect.left() + 5 + indent, rect.top() + 5, 12, 12), marks_.value(row.tenant.value), ink);
+    drawTenantMark(painter, QRectF(rect.left() + 5 + indent, rect.top() + 5, 12, 12), marks_.value(row.tenant.value),
+                   ink);
     indent += 16;
   }
   QString figures = tr("%1 tok").arg(countText(row.own.tokens));
@@ -161,7 +161,8 @@ void PrefixTreeView::paintJoined(QPainter& painter, const IcicleBox& box, const 
   if (theme_.tierHatch(tier) != Hatch::kNone && rect.width() > 3) {
     painter.fillRect(rect, theme_.hatch(theme_.tierHatch(tier), theme_.tierText(tier)));
   }
-  paintText(painter, rect, {tr("%n more", nullptr, static_cast<int>(box.joined_nodes))}, theme_.color(Tone::kText), 0, fill);
+  paintText(painter, rect, {tr("%n more", nullptr, static_cast<int>(box.joined_nodes))}, theme_.color(Tone::kText), 0,
+            fill);
 }
 
 void PrefixTreeView::paintText(QPainter& painter, const QRectF& rect, const QStringList& lines, const QColor& ink,

@@ -40,8 +40,7 @@ QSize VerbButton::sizeHint() const { return QSize(240, heightForWidth(qMax(240, 
 void VerbButton::paintEvent(QPaintEvent*) {
   QPainter painter(this);
   painter.setRenderHint(QPainter::Antialiasing);
-  const QColor ink = !isEnabled() ? theme_.color(Tone::kTextMuted)
-                                  : theme_.color(danger_ ? Tone::kError : Tone::kText);
+  const QColor ink = !isEnabled() ? theme_.color(Tone::kTextMuted) : theme_.color(danger_ ? Tone::kError : Tone::kText);
   painter.setBrush(theme_.color(isDown() ? Tone::kAccentSoft : underMouse() ? Tone::kSurfaceAlt : Tone::kSurface));
   painter.setPen(hasFocus() ? QPen(theme_.color(Tone::kAccent), 2) : QPen(theme_.color(Tone::kBorder), 1));
   painter.drawRoundedRect(QRectF(rect()).adjusted(1, 1, -1, -1), 4, 4);

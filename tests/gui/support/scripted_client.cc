@@ -44,7 +44,9 @@ RequestRecord makeRequest(std::uint64_t id, int of, std::mt19937& random) {
                  : id % 7 == 2 ? VerdictKind::kEvicted
                  : id < 5003   ? VerdictKind::kCold
                                : VerdictKind::kFullPrefix;
-  const double share = verdict.kind == VerdictKind::kFullPrefix ? 0.96 : verdict.kind == VerdictKind::kDiverged ? 0.2 : 0;
+  const double share = verdict.kind == VerdictKind::kFullPrefix ? 0.96
+                       : verdict.kind == VerdictKind::kDiverged ? 0.2
+                                                                : 0;
   verdict.reused_tokens = static_cast<std::uint32_t>(share * record.usage.prompt_tokens);
   verdict.computed_tokens = record.usage.prompt_tokens - verdict.reused_tokens;
   verdict.saved_ms = 1000.0 * verdict.reused_tokens / kTokensPerSecond;
@@ -58,8 +60,9 @@ RequestRecord makeRequest(std::uint64_t id, int of, std::mt19937& random) {
     record.cached_tokens = {QStringLiteral("At"), QStringLiteral(" 22:40")};
   }
   if (verdict.kind == VerdictKind::kEvicted) {
-    verdict.eviction = Eviction{record.submitted - 90'000, RequestId{id - 2}, TenantId{2}, QStringLiteral("lru"),
-                                record.usage.prompt_tokens - 200, record.submitted - 600'000};
+    verdict.eviction =
+        Eviction{record.submitted - 90'000,        RequestId{id - 2},         TenantId{2}, QStringLiteral("lru"),
+                 record.usage.prompt_tokens - 200, record.submitted - 600'000};
   }
   record.timings.first_token_ms = 30 + 1000.0 * verdict.computed_tokens / kTokensPerSecond;
   record.timings.prefill_ms = record.timings.first_token_ms - 20;
@@ -155,8 +158,8 @@ std::shared_ptr<SnapshotView> sampleView(int runs, int requests) {
   view->pool.pin_budget_bytes = 512ull << 20;
   std::mt19937 random(11);
   for (int i = 0; i < requests; ++i) {
-    view->requests.push_back(std::make_shared<const RequestRecord>(
-        makeRequest(static_cast<std::uint64_t>(5000 + i), requests, random)));
+    view->requests.push_back(
+        std::make_shared<const RequestRecord>(makeRequest(static_cast<std::uint64_t>(5000 + i), requests, random)));
   }
   addHistory(*view);
   view->decode_tokens_per_s = 41;

@@ -31,7 +31,7 @@ class ScriptedClient final : public EngineClient {
 
   std::vector<Command> commands;  // in the order they came
   std::vector<Ask> asks;
-  CommandOutcome next;            // answers every command
+  CommandOutcome next;  // answers every command
   int rate = -1;
   int retries = 0;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "gui/theme/words.h"
+#include "gui/models/words.h"
 
 #include <QCoreApplication>
 
@@ -77,22 +77,6 @@ Label modelStateLabel(ModelInfo::State state) {
   return {};
 }
 
-QString tierLabel(Tier tier) {
-  switch (tier) {
-    case Tier::kDevice:
-      return Words::tr("Device");
-    case Tier::kHost:
-      return Words::tr("Host");
-    case Tier::kDisk:
-      return Words::tr("Disk");
-    case Tier::kRemote:
-      return Words::tr("Remote");
-    case Tier::kCount:
-      break;
-  }
-  return {};
-}
-
 QString sectionLabel(const Section& section) {
   if (!section.label.isEmpty()) return section.label;
   switch (section.kind) {
@@ -117,7 +101,8 @@ QString causeSentence(const SnapshotView& view, const RequestRecord& record) {
       if (verdict.divergence) {
         const auto at = static_cast<qsizetype>(verdict.divergence->section);
         const QString where = at < record.sections.size() ? sectionLabel(record.sections[at]) : Words::tr("the prompt");
-        return Words::tr("Another text at token %1, in \u201c%2\u201d").arg(countText(verdict.divergence->token), where);
+        return Words::tr("Another text at token %1, in \u201c%2\u201d")
+            .arg(countText(verdict.divergence->token), where);
       }
       return Words::tr("Another text on the way");
     case VerdictKind::kEvicted:
@@ -156,24 +141,10 @@ double lostMs(const RequestRecord& record) {
   return 1000.0 * could / verdict.prefill_tokens_per_s;
 }
 
-MoodColors moodColors(const Theme& theme, Mood mood) {
-  switch (mood) {
-    case Mood::kOk:
-      return {theme.color(Tone::kOk), theme.color(Tone::kOkSoft)};
-    case Mood::kWarning:
-      return {theme.color(Tone::kWarning), theme.color(Tone::kWarningSoft)};
-    case Mood::kError:
-      return {theme.color(Tone::kError), theme.color(Tone::kErrorSoft)};
-    case Mood::kNeutral:
-      break;
-  }
-  return {theme.color(Tone::kTextSecondary), theme.color(Tone::kSurfaceAlt)};
-}
-
 Tier poolTier(const SnapshotView& view) {
   const ModelInfo* model = readyModel(view);
-  const bool processor = model == nullptr || model->arithmetic_id.startsWith(QLatin1String("cpu")) ||
-                         model->arithmetic_id.isEmpty();
+  const bool processor =
+      model == nullptr || model->arithmetic_id.startsWith(QLatin1String("cpu")) || model->arithmetic_id.isEmpty();
   return processor ? Tier::kHost : Tier::kDevice;
 }
 

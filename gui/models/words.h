@@ -7,32 +7,20 @@
 #include <QString>
 
 #include "gui/bridge/view.h"
+#include "gui/theme/label.h"
 #include "gui/theme/theme.h"
 
 namespace larder::gui {
 
-enum class Mood : std::uint8_t { kOk, kNeutral, kWarning, kError };
-
-struct Label {
-  QString text;
-  QString icon;
-  Mood mood = Mood::kNeutral;
-};
-
 Label verdictLabel(VerdictKind kind);
 Label stateLabel(RequestRecord::State state);
 Label modelStateLabel(ModelInfo::State state);
-QString tierLabel(Tier tier);
 QString sectionLabel(const Section& section);  // "user message 3" in the window's language
 // Cause of a request that reused less than it could, in one sentence with its figures; for the list of misses.
 QString causeSentence(const SnapshotView& view, const RequestRecord& record);
-// What would have been saved: tokens that were computed though they stood before the last message, at the measured rate.
+// What would have been saved: tokens that were computed though they stood before the last message, at the measured
+// rate.
 double lostMs(const RequestRecord& record);
-
-struct MoodColors {
-  QColor ink, ground;
-};
-MoodColors moodColors(const Theme& theme, Mood mood);
 
 // The tier the pool lies in: host where the processor computes, else device.
 Tier poolTier(const SnapshotView& view);

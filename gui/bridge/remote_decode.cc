@@ -1,0 +1,327 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "gui/bridge/remote_decode.h"
+
+#include <QJsonArray>
+#include <QJsonDocument>
+#include <QJsonObject>
+#include <limits>
+
+namespace larder::gui {
+namespace {
+
+class Members {
+ public:
+  explicit Members(QJsonObject object) : object_(std::move(object)) {}
+  explicit Members(const QJsonValue& value) : object_(value.toObject()) {}
+
+  QJsonValue any(const char* name) const { return object_.value(QLatin1String(name)); }
+  QString text(const char* name) const { return any(name).toString(); }
+  bool flag(const char* name) const { return any(name).toBool(); }
+  double real(const char* name, double missing = 0) const { return any(name).toDouble(missing); }
+  std::int64_t integer(const char* name) const { return any(name).toInteger(); }
+  std::uint64_t big(const char* name) const { return static_cast<std::uint64_t>(std::max<qint64>(0, integer(name))); }
+  std::uint32_t count(const char* name) const {
+    return static_cast<std::uint32_t>(std::clamp<qint64>(integer(name), 0, std::numeric_limits<std::uint32_t>::max()));
+  }
+  QJsonArray list(const char* name) const { return any(name).toArray(); }
+  bool has(const char* name) const { return object_.contains(QLatin1String(name)); }
+
+ private:
+  QJsonObject object_;
+};
+
+// Place of a word in a list of them; the last where it is unknown.
+template <typename Enum, std::size_t N>
+Enum wordIn(const QString& word, const char* const (&words)[N]) {
+  std::size_t at = 0;
+  while (at + 1 < N && word != QLatin1String(words[at])) ++at;
+  return static_cast<Enum>(at);
+}
+
+constexpr const char* kRequestStates[] = {"preparing", "queued", "prefill", "decode", "done", "failed", "cancelled"};
+constexpr const char* kModelStates[] = {"file", "loading", "ready", "unloading", "failed"};
+constexpr const char* kSectionKinds[] = {"system", "tool", "document", "message", "template"};
+constexpr const char* kVerdicts[] = {"full_prefix",    "cold",      "diverged", "evicted",
+                                     "other_identity", "too_short", "bypassed"};
+
+QVector<Token> tokensFrom(const QJsonArray& list) {
+  QVector<Token> out;
+  for (const QJsonValue& one : list) out.push_back(static_cast<Token>(one.toInt(-1)));
+  return out;
+}
+
+QVector<QString> textsFrom(const QJsonArray& list) {
+  QVector<QString> out;
+  for (const QJsonValue& one : list) out.push_back(one.toString());
+  return out;
+}
+
+Verdict verdictFrom(const Members& from) {
+  Verdict to;
+  to.kind = wordIn<VerdictKind>(from.text("kind"), kVerdicts);
+  to.prompt_tokens = from.count("prompt_tokens");
+  to.reused_tokens = from.count("reused_tokens");
+  to.copied_tokens = from.count("copied_tokens");
+  to.computed_tokens = from.count("computed_tokens");
+  to.saved_ms = from.real("saved_ms");
+  to.prefill_tokens_per_s = from.real("prefill_tokens_per_s");
+  to.tier = from.text("tier");
+  to.identity_part = from.text("identity_part");
+  if (from.any("divergence").isObject()) {
+    const Members d(from.any("divergence"));
+    to.divergence = Divergence{d.count("token"),
+                               d.count("section"),
+                               static_cast<Token>(d.integer("here")),
+                               static_cast<Token>(d.integer("cached")),
+                               tokensFrom(d.list("here_run")),
+                               tokensFrom(d.list("cached_run")),
+                               d.count("equal_after"),
+                               RequestId{d.big("cached_by")}};
+  }
+  if (from.any("eviction").isObject()) {
+    const Members e(from.any("eviction"));
+    to.eviction = Eviction{e.integer("at"),  RequestId{e.big("by_request")}, TenantId{e.count("by_tenant")},
+                           e.text("policy"), e.count("lost_tokens"),         e.integer("last_hit")};
+  }
+  return to;
+}
+
+RequestRecord requestFrom(const Members& from) {
+  RequestRecord to;
+  to.id = RequestId{from.big("id")};
+  to.state = wordIn<RequestRecord::State>(from.text("state"), kRequestStates);
+  to.epoch = from.big("epoch");
+  to.tenant = TenantId{from.count("tenant")};
+  to.model = ModelId{from.count("model")};
+  to.submitted = from.integer("submitted");
+  const Members usage(from.any("usage"));
+  to.usage = {usage.count("prompt_tokens"), usage.count("cached_tokens"), usage.count("completion_tokens")};
+  const Members t(from.any("timings"));
+  to.timings = {t.real("queue_ms"),       t.real("prepare_ms"), t.real("match_ms"),           t.real("prefill_ms"),
+                t.real("first_token_ms"), t.real("total_ms"),   t.real("decode_tokens_per_s")};
+  to.verdict = verdictFrom(Members(from.any("verdict")));
+  for (const QJsonValue& value : from.list("sections")) {
+    const Members s(value);
+    const auto kind = wordIn<int>(s.text("kind"), kSectionKinds);
+    to.sections.push_back({kind == 4 ? SectionKind::kTemplate : static_cast<SectionKind>(kind + 1), s.text("label"),
+                           s.count("byte_begin"), s.count("byte_end"), s.count("token_begin"), s.count("token_end")});
+  }
+  to.error = from.text("error");
+  to.diverged_here = from.text("diverged_here");
+  to.diverged_cached = from.text("diverged_cached");
+  to.here_tokens = textsFrom(from.list("here_tokens"));
+  to.cached_tokens = textsFrom(from.list("cached_tokens"));
+  return to;
+}
+
+TreeNode nodeFrom(const Members& from) {
+  TreeNode to;
+  to.id = NodeId{from.big("id")};
+  to.parent = NodeId{from.big("parent")};
+  to.tenant = TenantId{from.count("tenant")};
+  to.model = ModelId{from.count("model")};
+  to.first_position = from.count("first_position");
+  to.tokens = from.count("tokens");
+  to.blocks = from.count("blocks");
+  to.bytes = from.big("bytes");
+  to.device_blocks = from.count("device_blocks");
+  to.host_blocks = from.count("host_blocks");
+  to.disk_blocks = from.count("disk_blocks");
+  to.pinned = from.flag("pinned");
+  to.in_use = from.flag("in_use");
+  to.growing = from.flag("growing");
+  to.hits = from.big("hits");
+  to.created = from.integer("created");
+  to.last_hit = from.integer("last_hit");
+  to.compute_ms = from.real("compute_ms");
+  to.made_by = RequestId{from.big("made_by")};
+  to.label = from.text("label");
+  return to;
+}
+
+ModelInfo modelFrom(const Members& from) {
+  ModelInfo to;
+  to.id = ModelId{from.count("id")};
+  to.state = wordIn<ModelInfo::State>(from.text("state"), kModelStates);
+  to.name = from.text("name");
+  to.path = from.text("path");
+  to.architecture = from.text("architecture");
+  to.quantisation = from.text("quantisation");
+  to.file_bytes = from.big("file_bytes");
+  to.weight_bytes = from.big("weight_bytes");
+  to.kv_bytes_per_token = from.big("kv_bytes_per_token");
+  to.n_context = from.count("n_context");
+  to.max_request_tokens = from.count("max_request_tokens");
+  to.progress = from.real("progress");
+  to.arithmetic_id = from.text("arithmetic_id");
+  to.device = from.text("device");
+  to.digest = from.text("digest");
+  to.error = from.text("error");
+  to.has_chat_template = from.flag("has_chat_template");
+  return to;
+}
+
+TenantInfo tenantFrom(const Members& from) {
+  TenantInfo to;
+  to.id = TenantId{from.count("id")};
+  to.name = from.text("name");
+  to.blocks = from.big("blocks");
+  to.bytes = from.big("bytes");
+  to.pinned_bytes = from.big("pinned_bytes");
+  to.quota_bytes = from.big("quota_bytes");
+  to.requests = from.big("requests");
+  to.prompt_tokens = from.big("prompt_tokens");
+  to.cached_tokens = from.big("cached_tokens");
+  to.running = from.count("running");
+  to.queued = from.count("queued");
+  return to;
+}
+
+Interval intervalFrom(const Members& from) {
+  Interval to;
+  to.begin = from.integer("begin");
+  to.requests = from.count("requests");
+  to.full_prefix = from.count("full_prefix");
+  to.prompt_tokens = from.big("prompt_tokens");
+  to.cached_tokens = from.big("cached_tokens");
+  to.completion_tokens = from.big("completion_tokens");
+  to.evicted_blocks = from.big("evicted_blocks");
+  to.blocks_used = from.count("blocks_used");
+  to.blocks_pinned = from.count("blocks_pinned");
+  to.saved_ms = from.real("saved_ms");
+  to.warm_p50_ms = from.real("warm_p50_ms", -1);
+  to.warm_p99_ms = from.real("warm_p99_ms", -1);
+  to.cold_p50_ms = from.real("cold_p50_ms", -1);
+  to.cold_p99_ms = from.real("cold_p99_ms", -1);
+  return to;
+}
+
+void readLists(const Members& from, SnapshotView& to) {
+  for (const QJsonValue& one : from.list("models")) to.models.push_back(modelFrom(Members(one)));
+  for (const QJsonValue& one : from.list("tenants")) to.tenants.push_back(tenantFrom(Members(one)));
+  for (const QJsonValue& one : from.list("history")) to.history.push_back(intervalFrom(Members(one)));
+  for (const QJsonValue& one : from.list("keys")) {
+    const Members k(one);
+    to.keys.push_back({KeyId{k.count("id")}, TenantId{k.count("tenant")}, k.text("prefix"), k.text("label"),
+                       k.flag("admin"), k.integer("created"), k.integer("last_used")});
+  }
+  for (const QJsonValue& one : from.list("pins")) {
+    const Members p(one);
+    to.pins.push_back({PinId{p.big("id")}, NodeId{p.big("node")}, TenantId{p.count("tenant")}, p.text("reason"),
+                       p.count("blocks"), p.big("bytes"), p.integer("created"), p.integer("expires")});
+  }
+  for (const QJsonValue& one : from.list("entries")) {
+    const Members e(one);
+    to.entries.push_back({EntryId{e.big("id")}, NodeId{e.big("node")}, TenantId{e.count("tenant")}, e.text("name"),
+                          e.count("tokens"), e.big("bytes"), e.flag("pinned"), e.big("hits"), e.real("saved_ms")});
+  }
+  for (const QJsonValue& one : from.list("packs")) {
+    const Members p(one);
+    to.packs.push_back({p.text("id"), p.text("name"), p.text("language"), p.text("text"), p.count("version"),
+                        p.count("tokens"), p.flag("warm"), p.flag("pinned"), NodeId{p.big("node")}});
+  }
+}
+
+struct ToCall {
+  static QByteArray json(const QJsonObject& object) { return QJsonDocument(object).toJson(QJsonDocument::Compact); }
+  static QJsonValue id(std::uint64_t value) { return QJsonValue(static_cast<qint64>(value)); }
+
+  RemoteCall operator()(const command::PinNode& c) const {
+    return {QStringLiteral("pin"), "POST",
+            json({{QStringLiteral("node"), id(c.node.value)},
+                  {QStringLiteral("reason"), c.reason},
+                  {QStringLiteral("ttl_ms"), QJsonValue(static_cast<qint64>(c.ttl_ms))},
+                  {QStringLiteral("dry_run"), c.dry_run}})};
+  }
+  RemoteCall operator()(const command::Unpin& c) const {
+    const bool by_pin = c.pin.value != 0;
+    return {QStringLiteral("unpin"), "POST",
+            json({{by_pin ? QStringLiteral("pin") : QStringLiteral("node"), id(by_pin ? c.pin.value : c.node.value)}})};
+  }
+  RemoteCall operator()(const command::DeleteNode& c) const {
+    return {QStringLiteral("delete"), "POST",
+            json({{QStringLiteral("node"), id(c.node.value)},
+                  {QStringLiteral("when_idle"), c.when_idle},
+                  {QStringLiteral("dry_run"), c.dry_run}})};
+  }
+  RemoteCall operator()(const command::Locate& c) const {
+    return {QStringLiteral("locate"), "POST", json({{QStringLiteral("node"), id(c.node.value)}})};
+  }
+  RemoteCall operator()(const command::CancelRequest& c) const {
+    return {QStringLiteral("requests/%1/cancel").arg(c.request.value), "POST", "{}"};
+  }
+  template <typename Other>
+  RemoteCall operator()(const Other&) const {
+    return {};
+  }
+};
+
+}  // namespace
+
+std::optional<ViewDelta> decodeSnapshot(const QByteArray& json) {
+  if (json.size() > kMaxAnswerBytes) return std::nullopt;
+  const QJsonDocument document = QJsonDocument::fromJson(json);
+  if (!document.isObject()) return std::nullopt;
+  const Members from(document.object());
+  if (!from.has("epoch") || !from.has("pool")) return std::nullopt;
+  ViewDelta delta;
+  SnapshotView& to = delta.view;
+  to.epoch = from.big("epoch");
+  delta.full = from.big("since") == 0;
+  to.at = from.integer("at");
+  to.started = from.integer("started");
+  to.version = from.text("version");
+  to.device = from.text("device");
+  const Members pool(from.any("pool"));
+  to.pool = {pool.count("blocks_total"),   pool.count("blocks_free"),   pool.count("blocks_cached"),
+             pool.count("blocks_in_use"),  pool.count("blocks_pinned"), pool.big("block_bytes"),
+             pool.big("pin_budget_bytes"), pool.big("evicted_blocks"),  pool.big("tree_nodes")};
+  readLists(from, to);
+  to.running = from.count("running");
+  to.queued = from.count("queued");
+  to.decode_tokens_per_s = from.real("decode_tokens_per_s");
+  to.prefill_tokens_per_s = from.real("prefill_tokens_per_s");
+  to.dropped_events = from.big("dropped_events");
+  to.resident_bytes = from.big("resident_bytes");
+  if (from.any("tree").isArray()) {
+    const QJsonArray list = from.list("tree");
+    if (list.size() > kMaxTreeNodes) return std::nullopt;
+    QVector<TreeNode> nodes;
+    nodes.reserve(list.size());
+    for (const QJsonValue& one : list) nodes.push_back(nodeFrom(Members(one)));
+    delta.tree = buildTreeRows(std::move(nodes));
+  }
+  for (const QJsonValue& one : from.list("requests")) {
+    delta.requests.push_back(std::make_shared<const RequestRecord>(requestFrom(Members(one))));
+  }
+  return delta;
+}
+
+CommandOutcome decodeOutcome(const QByteArray& json, int http_status) {
+  CommandOutcome out;
+  const QJsonDocument document = QJsonDocument::fromJson(json);
+  const Members from(document.object());
+  out.ok = http_status >= 200 && http_status < 300;
+  if (!out.ok) {
+    const Members error(from.any("error"));
+    out.code = error.text("code");
+    out.message = error.text("message");
+    if (out.message.isEmpty()) out.message = QStringLiteral("HTTP %1").arg(http_status);
+    return out;
+  }
+  out.pin = PinId{from.big("pin")};
+  out.tenant = TenantId{from.count("tenant")};
+  out.key = KeyId{from.count("key")};
+  out.secret = from.text("secret");
+  out.blocks = from.big("blocks");
+  out.bytes = from.big("bytes");
+  out.tokens = from.count("tokens");
+  out.detail = from.text("detail");
+  for (const QJsonValue& one : from.list("placement")) out.placement.push_back(nodeFrom(Members(one)));
+  out.restart_needed = from.flag("restart_needed");
+  return out;
+}
+
+RemoteCall encodeCommand(const Command& command) { return std::visit(ToCall{}, command); }
+
+}  // namespace larder::gui

@@ -1,0 +1,85 @@
+<?xml version="1.0" encoding="utf-8"?>
+<!DOCTYPE TS>
+<TS version="2.1" language="en" sourcelanguage="en">
+<context>
+    <name>larder::gui::NavButton</name>
+    <message numerus="yes">
+        <source>%n to look at</source>
+        <translation>
+            <numerusform>%n to look at</numerusform>
+            <numerusform>%n to look at</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
+    <name>larder::gui::OccupancyCard</name>
+    <message numerus="yes">
+        <source>%n more</source>
+        <translation>
+            <numerusform>%n more</numerusform>
+            <numerusform>%n more</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
+    <name>larder::gui::OverviewPage</name>
+    <message numerus="yes">
+        <source>p99 %1 · %n requests</source>
+        <translation>
+            <numerusform>p99 %1 · %n request</numerusform>
+            <numerusform>p99 %1 · %n requests</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%1 – %2 · %n requests</source>
+        <translation>
+            <numerusform>%1 – %2 · %n request</numerusform>
+            <numerusform>%1 – %2 · %n requests</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
+    <name>larder::gui::PrefixTreeView</name>
+    <message numerus="yes">
+        <source>%n hits</source>
+        <translation>
+            <numerusform>%n hit</numerusform>
+            <numerusform>%n hits</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%n smaller ones; double-click to see them</source>
+        <translation>
+            <numerusform>%n smaller one; double-click to see it</numerusform>
+            <numerusform>%n smaller ones; double-click to see them</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%n more</source>
+        <translation>
+            <numerusform>%n more</numerusform>
+            <numerusform>%n more</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
+    <name>larder::gui::TreeInspector</name>
+    <message numerus="yes">
+        <source>%1 · %n blocks</source>
+        <translation>
+            <numerusform>%1 · %n block</numerusform>
+            <numerusform>%1 · %n blocks</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
+    <name>larder::gui::TreePage</name>
+    <message numerus="yes">
+        <source>%n matches · %1 tokens · %2</source>
+        <translation>
+            <numerusform>%n match · %1 tokens · %2</numerusform>
+            <numerusform>%n matches · %1 tokens · %2</numerusform>
+        </translation>
+    </message>
+</context>
+</TS>

@@ -1,0 +1,1628 @@
+<?xml version="1.0" encoding="utf-8"?>
+<!DOCTYPE TS>
+<TS version="2.1" language="it" sourcelanguage="en">
+<context>
+    <name>Desk</name>
+    <message>
+        <source>The model was not loaded</source>
+        <translation>Il modello non è stato caricato</translation>
+    </message>
+</context>
+<context>
+    <name>LinkBanner</name>
+    <message>
+        <source>Lost the connection to %1</source>
+        <translation>Connessione persa con %1</translation>
+    </message>
+    <message>
+        <source>Try now</source>
+        <translation>Riprova ora</translation>
+    </message>
+    <message>
+        <source>%1 does not answer</source>
+        <translation>%1 non risponde</translation>
+    </message>
+    <message>
+        <source>The engine did not start</source>
+        <translation>Il motore non si è avviato</translation>
+    </message>
+    <message>
+        <source>Other programs cannot reach this engine</source>
+        <translation>Gli altri programmi non raggiungono questo motore</translation>
+    </message>
+</context>
+<context>
+    <name>Numbers</name>
+    <message>
+        <source>%1 B</source>
+        <translation>%1 B</translation>
+    </message>
+    <message>
+        <source>%1 ms</source>
+        <translation>%1 ms</translation>
+    </message>
+    <message>
+        <source>%1 s</source>
+        <translation>%1 s</translation>
+    </message>
+    <message>
+        <source>%1 min</source>
+        <translation>%1 min</translation>
+    </message>
+    <message>
+        <source>%1 h</source>
+        <translation>%1 h</translation>
+    </message>
+    <message>
+        <source>%1 %</source>
+        <translation>%1 %</translation>
+    </message>
+    <message>
+        <source>%1 d</source>
+        <translation>%1 g</translation>
+    </message>
+</context>
+<context>
+    <name>PageList</name>
+    <message>
+        <source>Overview</source>
+        <translation>Panoramica</translation>
+    </message>
+    <message>
+        <source>Prefix tree</source>
+        <translation>Albero prefissi</translation>
+    </message>
+</context>
+<context>
+    <name>TreeRows</name>
+    <message>
+        <source>All models</source>
+        <translation>Tutti i modelli</translation>
+    </message>
+    <message>
+        <source>model %1</source>
+        <translation>modello %1</translation>
+    </message>
+    <message>
+        <source>tenant %1</source>
+        <translation>utenza %1</translation>
+    </message>
+    <message>
+        <source>tokens from %1</source>
+        <translation>token da %1</translation>
+    </message>
+</context>
+<context>
+    <name>Words</name>
+    <message>
+        <source>another tenant</source>
+        <translation>un'altra utenza</translation>
+    </message>
+    <message>
+        <source>full prefix</source>
+        <translation>prefisso intero</translation>
+    </message>
+    <message>
+        <source>new text</source>
+        <translation>testo nuovo</translation>
+    </message>
+    <message>
+        <source>diverged</source>
+        <translation>divergente</translation>
+    </message>
+    <message>
+        <source>evicted</source>
+        <translation>espulso</translation>
+    </message>
+    <message>
+        <source>other identity</source>
+        <translation>altra identità</translation>
+    </message>
+    <message>
+        <source>short</source>
+        <translation>corto</translation>
+    </message>
+    <message>
+        <source>bypassed</source>
+        <translation>saltato</translation>
+    </message>
+    <message>
+        <source>preparing</source>
+        <translation>in preparazione</translation>
+    </message>
+    <message>
+        <source>queued</source>
+        <translation>in coda</translation>
+    </message>
+    <message>
+        <source>reading</source>
+        <translation>legge</translation>
+    </message>
+    <message>
+        <source>writing</source>
+        <translation>scrive</translation>
+    </message>
+    <message>
+        <source>done</source>
+        <translation>finita</translation>
+    </message>
+    <message>
+        <source>failed</source>
+        <translation>fallita</translation>
+    </message>
+    <message>
+        <source>cancelled</source>
+        <translation>annullata</translation>
+    </message>
+    <message>
+        <source>on disk</source>
+        <translation>su disco</translation>
+    </message>
+    <message>
+        <source>loading</source>
+        <translation>in caricamento</translation>
+    </message>
+    <message>
+        <source>ready</source>
+        <translation>pronto</translation>
+    </message>
+    <message>
+        <source>unloading</source>
+        <translation>in scarico</translation>
+    </message>
+    <message>
+        <source>refused</source>
+        <translation>rifiutato</translation>
+    </message>
+    <message>
+        <source>template</source>
+        <translation>modello di chat</translation>
+    </message>
+    <message>
+        <source>system</source>
+        <translation>sistema</translation>
+    </message>
+    <message>
+        <source>tool</source>
+        <translation>attrezzo</translation>
+    </message>
+    <message>
+        <source>document</source>
+        <translation>documento</translation>
+    </message>
+    <message>
+        <source>message</source>
+        <translation>messaggio</translation>
+    </message>
+    <message>
+        <source>the prompt</source>
+        <translation>il prompt</translation>
+    </message>
+    <message>
+        <source>Another text at token %1, in “%2”</source>
+        <translation>Altro testo al token %1, in “%2”</translation>
+    </message>
+    <message>
+        <source>Another text on the way</source>
+        <translation>Altro testo lungo la strada</translation>
+    </message>
+    <message>
+        <source>%1 #%2 pushed it out at %3</source>
+        <translation>Espulso da %1 #%2 alle %3</translation>
+    </message>
+    <message>
+        <source>It was here and gave way</source>
+        <translation>Era qui e ha ceduto il posto</translation>
+    </message>
+    <message>
+        <source>Cached under other %1</source>
+        <translation>Conservato con altro: %1</translation>
+    </message>
+    <message>
+        <source>Never asked before</source>
+        <translation>Mai chiesto prima</translation>
+    </message>
+    <message>
+        <source>Shorter than can be reused</source>
+        <translation>Troppo corto per il riuso</translation>
+    </message>
+    <message>
+        <source>The request asked for no reuse</source>
+        <translation>La richiesta ha escluso il riuso</translation>
+    </message>
+    <message>
+        <source>Everything before the last message was reused</source>
+        <translation>Riusato tutto prima dell'ultimo messaggio</translation>
+    </message>
+    <message>
+        <source>Device</source>
+        <translation>Dispositivo</translation>
+    </message>
+    <message>
+        <source>Host</source>
+        <translation>Host</translation>
+    </message>
+    <message>
+        <source>Disk</source>
+        <translation>Disco</translation>
+    </message>
+    <message>
+        <source>Remote</source>
+        <translation>Remoto</translation>
+    </message>
+</context>
+<context>
+    <name>larder::gui::Banner</name>
+    <message>
+        <source>Close</source>
+        <translation>Chiudi</translation>
+    </message>
+</context>
+<context>
+    <name>larder::gui::ConnectCard</name>
+    <message>
+        <source>Connect a program</source>
+        <translation>Collega un programma</translation>
+    </message>
+    <message>
+        <source>Copy</source>
+        <translation>Copia</translation>
+    </message>
+    <message>
+        <source>Copy the command</source>
+        <translation>Copia il comando</translation>
+    </message>
+    <message>
+        <source>Make a key…</source>
+        <translation>Crea una chiave…</translation>
+    </message>
+    <message>
+        <source>Hello!</source>
+        <translation>Ciao!</translation>
+    </message>
+    <message>
+        <source>The API answers on this computer only.</source>
+        <translation>L'API risponde solo su questo computer.</translation>
+    </message>
+    <message>
+        <source>It says 503, “no model loaded”, until one is.</source>
+        <translation>Dice 503, “no model loaded”, finché non ce n’è uno.</translation>
+    </message>
+</context>
+<context>
+    <name>larder::gui::DeleteDialog</name>
+    <message>
+        <source>Delete</source>
+        <translation>Elimina</translation>
+    </message>
+    <message>
+        <source>Delete “%1” with all below?</source>
+        <translation>Eliminare “%1” con i figli?</translation>
+    </message>
+    <message>
+        <source>%1 tokens in %2 blocks, %3. To compute them again takes about %4. Pins in it go with it.</source>
+        <translation>%1 token in %2 blocchi, %3. Ricalcolarli richiede circa %4. I fissaggi al suo interno vanno via con esso.</translation>
+    </message>
+    <message>
+        <source>Cancel</source>
+        <translation>Annulla</translation>
+    </message>
+    <message>
+        <source>Delete %1</source>
+        <translation>Elimina %1</translation>
+    </message>
+</context>
+<context>
+    <name>larder::gui::EntryModel</name>
+    <message>
+        <source>Entry</source>
+        <translation>Voce</translation>
+    </message>
+    <message>
+        <source>Tenant</source>
+        <translation>Utenza</translation>
+    </message>
+    <message>
+        <source>Tokens</source>
+        <translation>Token</translation>
+    </message>
+    <message>
+        <source>Bytes</source>
+        <translation>Byte</translation>
+    </message>
+    <message>
+        <source>Pinned</source>
+        <translation>Fissati</translation>
+    </message>
+    <message>
+        <source>Hits</source>
+        <translation>Riusi</translation>
+    </message>
+    <message>
+        <source>Saved</source>
+        <translation>Risparmiati</translation>
+    </message>
+    <message>
+        <source>pinned</source>
+        <translation>fissato</translation>
+    </message>
+</context>
+<context>
+    <name>larder::gui::KeyModel</name>
+    <message>
+        <source>Key</source>
+        <translation>Chiave</translation>
+    </message>
+    <message>
+        <source>Label</source>
+        <translation>Etichetta</translation>
+    </message>
+    <message>
+        <source>Tenant</source>
+        <translation>Utenza</translation>
+    </message>
+    <message>
+        <source>Right</source>
+        <translation>Diritto</translation>
+    </message>
+    <message>
+        <source>Made</source>
+        <translation>Creata</translation>
+    </message>
+    <message>
+        <source>Last used</source>
+        <translation>Ultimo uso</translation>
+    </message>
+    <message>
+        <source>admin</source>
+        <translation>amministra</translation>
+    </message>
+    <message>
+        <source>use</source>
+        <translation>usa</translation>
+    </message>
+    <message>
+        <source>never</source>
+        <translation>mai</translation>
+    </message>
+</context>
+<context>
+    <name>larder::gui::LocalClient</name>
+    <message>
+        <source>%1 (this computer)</source>
+        <translation>%1 (questo computer)</translation>
+    </message>
+    <message>
+        <source>The engine is not running yet.</source>
+        <translation>Il motore non è ancora attivo.</translation>
+    </message>
+</context>
+<context>
+    <name>larder::gui::MainWindow</name>
+    <message>
+        <source>Open %1</source>
+        <translation>Apri %1</translation>
+    </message>
+    <message>
+        <source>Load a model file…</source>
+        <translation>Carica un file di modello…</translation>
+    </message>
+    <message>
+        <source>Pause or go on</source>
+        <translation>Pausa o continua</translation>
+    </message>
+    <message>
+        <source>Refresh</source>
+        <translation>Aggiorna</translation>
+    </message>
+    <message>
+        <source>Search on this page</source>
+        <translation>Cerca in questa pagina</translation>
+    </message>
+    <message>
+        <source>Find a command</source>
+        <translation>Trova un comando</translation>
+    </message>
+    <message>
+        <source>Show or hide the names of the pages</source>
+        <translation>Mostra o nascondi i nomi delle pagine</translation>
+    </message>
+    <message>
+        <source>Show or hide the inspector</source>
+        <translation>Mostra o nascondi i dettagli</translation>
+    </message>
+    <message>
+        <source>Next pane</source>
+        <translation>Riquadro successivo</translation>
+    </message>
+    <message>
+        <source>Back</source>
+        <translation>Indietro</translation>
+    </message>
+    <message>
+        <source>Forward</source>
+        <translation>Avanti</translation>
+    </message>
+    <message>
+        <source>Undo</source>
+        <translation>Annulla</translation>
+    </message>
+    <message>
+        <source>Light colours</source>
+        <translation>Colori chiari</translation>
+    </message>
+    <message>
+        <source>Dark colours</source>
+        <translation>Colori scuri</translation>
+    </message>
+    <message>
+        <source>Colours of the system</source>
+        <translation>Colori del sistema</translation>
+    </message>
+    <message>
+        <source>Quit</source>
+        <translation>Esci</translation>
+    </message>
+    <message>
+        <source>Load a model</source>
+        <translation>Carica un modello</translation>
+    </message>
+    <message>
+        <source>GGUF models (*.gguf)</source>
+        <translation>Modelli GGUF (*.gguf)</translation>
+    </message>
+    <message>
+        <source>The file was not loaded</source>
+        <translation>Il file non è stato caricato</translation>
+    </message>
+    <message>
+        <source>The engine runs on %1 and cannot read a file of this computer. Load it there.</source>
+        <translation>Il motore gira su %1 e non può leggere un file di questo computer. Caricalo là.</translation>
+    </message>
+    <message>
+        <source>%1 was not loaded</source>
+        <translation>%1 non è stato caricato</translation>
+    </message>
+</context>
+<context>
+    <name>larder::gui::MissList</name>
+    <message>
+        <source>Nothing was lost in this time: every prompt reused what was there.</source>
+        <translation>In questo tempo non si è perso nulla: ogni prompt ha riusato ciò che c'era.</translation>
+    </message>
+</context>
+<context>
+    <name>larder::gui::MissRow</name>
+    <message>
+        <source>once</source>
+        <translation>una volta</translation>
+    </message>
+</context>
+<context>
+    <name>larder::gui::ModelTable</name>
+    <message>
+        <source>Model</source>
+        <translation>Modello</translation>
+    </message>
+    <message>
+        <source>State</source>
+        <translation>Stato</translation>
+    </message>
+    <message>
+        <source>Architecture</source>
+        <translation>Architettura</translation>
+    </message>
+    <message>
+        <source>Weights</source>
+        <translation>Pesi</translation>
+    </message>
+    <message>
+        <source>File</source>
+        <translation>File</translation>
+    </message>
+    <message>
+        <source>KV per token</source>
+        <translation>KV per token</translation>
+    </message>
+    <message>
+        <source>Context</source>
+        <translation>Contesto</translation>
+    </message>
+    <message>
+        <source>Longest request</source>
+        <translation>Richiesta più lunga</translation>
+    </message>
+    <message>
+        <source>loading, %1</source>
+        <translation>in caricamento, %1</translation>
+    </message>
+</context>
+<context>
+    <name>larder::gui::NavButton</name>
+    <message numerus="yes">
+        <source>%n to look at</source>
+        <translation>
+            <numerusform>%n da vedere</numerusform>
+            <numerusform>%n da vedere</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
+    <name>larder::gui::Navigation</name>
+    <message>
+        <source>Menu</source>
+        <translation>Menu</translation>
+    </message>
+    <message>
+        <source>Watch</source>
+        <translation>Osserva</translation>
+    </message>
+    <message>
+        <source>Manage</source>
+        <translation>Gestisci</translation>
+    </message>
+    <message>
+        <source>Machine</source>
+        <translation>Macchina</translation>
+    </message>
+    <message>
+        <source>Try</source>
+        <translation>Prova</translation>
+    </message>
+</context>
+<context>
+    <name>larder::gui::NeedsServerPage</name>
+    <message>
+        <source>This page needs the window at the server</source>
+        <translation>Questa pagina richiede la finestra sul server</translation>
+    </message>
+    <message>
+        <source>This window is attached to %1. Overview, Prefix tree and Requests work from here; for %2 open Larder on that computer.</source>
+        <translation>Questa finestra è collegata a %1. Panoramica, Albero prefissi e Richieste funzionano da qui; per %2 apri Larder su quel computer.</translation>
+    </message>
+</context>
+<context>
+    <name>larder::gui::OccupancyCard</name>
+    <message>
+        <source>Occupancy</source>
+        <translation>Occupazione</translation>
+    </message>
+    <message>
+        <source>%1 in %2 blocks</source>
+        <translation>%1 in %2 blocchi</translation>
+    </message>
+    <message>
+        <source>bracket: %1 pinned</source>
+        <translation>graffa: %1 fissati</translation>
+    </message>
+    <message>
+        <source>%1: %2 of %3 used</source>
+        <translation>%1: usati %2 di %3</translation>
+    </message>
+    <message numerus="yes">
+        <source>%n more</source>
+        <translation>
+            <numerusform>%n altro</numerusform>
+            <numerusform>%n altri</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>All</source>
+        <translation>Tutte</translation>
+    </message>
+    <message>
+        <source>Tenant</source>
+        <translation>Utenza</translation>
+    </message>
+    <message>
+        <source>Blocks</source>
+        <translation>Blocchi</translation>
+    </message>
+    <message>
+        <source>Pinned</source>
+        <translation>Fissati</translation>
+    </message>
+    <message>
+        <source>Total</source>
+        <translation>Totale</translation>
+    </message>
+</context>
+<context>
+    <name>larder::gui::OverviewPage</name>
+    <message>
+        <source>%1 ms</source>
+        <translation>%1 ms</translation>
+    </message>
+    <message>
+        <source>%1 s</source>
+        <translation>%1 s</translation>
+    </message>
+    <message>
+        <source>Prompt tokens reused</source>
+        <translation>Token riusati</translation>
+    </message>
+    <message>
+        <source>Prefill not computed</source>
+        <translation>Calcolo evitato</translation>
+    </message>
+    <message>
+        <source>First token, warm</source>
+        <translation>Primo token, caldo</translation>
+    </message>
+    <message>
+        <source>First token, cold</source>
+        <translation>Primo token, freddo</translation>
+    </message>
+    <message>
+        <source>Block pool</source>
+        <translation>Riserva di blocchi</translation>
+    </message>
+    <message>
+        <source>Evictions</source>
+        <translation>Espulsioni</translation>
+    </message>
+    <message>
+        <source>Where prompt tokens came from</source>
+        <translation>Da dove vengono i token</translation>
+    </message>
+    <message>
+        <source>warm p50</source>
+        <translation>caldo p50</translation>
+    </message>
+    <message>
+        <source>warm p99</source>
+        <translation>caldo p99</translation>
+    </message>
+    <message>
+        <source>cold p50</source>
+        <translation>freddo p50</translation>
+    </message>
+    <message>
+        <source>cold p99</source>
+        <translation>freddo p99</translation>
+    </message>
+    <message>
+        <source>Time to first token</source>
+        <translation>Tempo al primo token</translation>
+    </message>
+    <message>
+        <source>log scale; warm: full prefix</source>
+        <translation>scala log; caldo: prefisso intero</translation>
+    </message>
+    <message>
+        <source>blocks</source>
+        <translation>blocchi</translation>
+    </message>
+    <message>
+        <source>Misses worth mending</source>
+        <translation>Mancati riusi da sistemare</translation>
+    </message>
+    <message>
+        <source>Reused share</source>
+        <translation>Quota riusata</translation>
+    </message>
+    <message>
+        <source>of prompt tokens asked</source>
+        <translation>dei token chiesti</translation>
+    </message>
+    <message>
+        <source>used</source>
+        <translation>usati</translation>
+    </message>
+    <message>
+        <source>pinned</source>
+        <translation>fissato</translation>
+    </message>
+    <message>
+        <source>Pool over time</source>
+        <translation>Riserva nel tempo</translation>
+    </message>
+    <message>
+        <source>of all blocks</source>
+        <translation>di tutti i blocchi</translation>
+    </message>
+    <message>
+        <source>The command is in the clipboard</source>
+        <translation>Il comando è negli appunti</translation>
+    </message>
+    <message>
+        <source>The model was not loaded</source>
+        <translation>Il modello non è stato caricato</translation>
+    </message>
+    <message>
+        <source>Model in memory: %1</source>
+        <translation>Modello in memoria: %1</translation>
+    </message>
+    <message>
+        <source>%1 lost</source>
+        <translation>persi %1</translation>
+    </message>
+    <message>
+        <source>Loading %1</source>
+        <translation>Carico %1</translation>
+    </message>
+    <message>
+        <source>%1 read</source>
+        <translation>letto %1</translation>
+    </message>
+    <message>
+        <source>No model loaded</source>
+        <translation>Nessun modello caricato</translation>
+    </message>
+    <message>
+        <source>Load a model and Larder starts to keep what it has read. After the first request the prefix tree grows here: one box for each text it will not have to read again.</source>
+        <translation>Carica un modello e Larder comincia a conservare ciò che ha letto. Dopo la prima richiesta qui cresce l’albero dei prefissi: un riquadro per ogni testo che non dovrà rileggere.</translation>
+    </message>
+    <message>
+        <source>Choose a model…</source>
+        <translation>Scegli un modello…</translation>
+    </message>
+    <message>
+        <source>Load %1</source>
+        <translation>Carica %1</translation>
+    </message>
+    <message>
+        <source>Choose another…</source>
+        <translation>Scegline un altro…</translation>
+    </message>
+    <message>
+        <source>or drop a .gguf file anywhere in this window</source>
+        <translation>o trascina un file .gguf in questa finestra</translation>
+    </message>
+    <message>
+        <source>it is used where it lies</source>
+        <translation>viene usato dove si trova</translation>
+    </message>
+    <message>
+        <source>no data yet</source>
+        <translation>ancora nessun dato</translation>
+    </message>
+    <message>
+        <source>%1 of %2</source>
+        <translation>%1 di %2</translation>
+    </message>
+    <message>
+        <source>at the measured rate</source>
+        <translation>al ritmo misurato</translation>
+    </message>
+    <message numerus="yes">
+        <source>p99 %1 · %n requests</source>
+        <translation>
+            <numerusform>p99 %1 · %n richiesta</numerusform>
+            <numerusform>p99 %1 · %n richieste</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>p50</source>
+        <translation>p50</translation>
+    </message>
+    <message>
+        <source>%1 free</source>
+        <translation>%1 liberi</translation>
+    </message>
+    <message>
+        <source>%1 blocks</source>
+        <translation>%1 blocchi</translation>
+    </message>
+    <message>
+        <source>pushed out of the pool</source>
+        <translation>usciti dalla riserva</translation>
+    </message>
+    <message>
+        <source>nothing has been asked yet</source>
+        <translation>non è stato chiesto ancora nulla</translation>
+    </message>
+    <message numerus="yes">
+        <source>%1 – %2 · %n requests</source>
+        <translation>
+            <numerusform>%1 – %2 · %n richiesta</numerusform>
+            <numerusform>%1 – %2 · %n richieste</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>last values from %1</source>
+        <translation>ultimi valori delle %1</translation>
+    </message>
+    <message>
+        <source>paused at %1</source>
+        <translation>in pausa dalle %1</translation>
+    </message>
+    <message>
+        <source>Time to first token: warm p50 %1, cold p50 %2</source>
+        <translation>Tempo al primo token: caldo p50 %1, freddo p50 %2</translation>
+    </message>
+    <message>
+        <source>Evictions: %1 blocks</source>
+        <translation>Espulsioni: %1 blocchi</translation>
+    </message>
+    <message>
+        <source>per %1</source>
+        <translation>ogni %1</translation>
+    </message>
+    <message>
+        <source>reused %1 · hatched: computed %2</source>
+        <translation>riusati %1 · tratteggio: calcolati %2</translation>
+    </message>
+    <message>
+        <source>Prompt tokens: %1 reused, %2 computed</source>
+        <translation>Token: %1 riusati, %2 calcolati</translation>
+    </message>
+</context>
+<context>
+    <name>larder::gui::PackModel</name>
+    <message>
+        <source>Pack</source>
+        <translation>Pacchetto</translation>
+    </message>
+    <message>
+        <source>Language</source>
+        <translation>Lingua</translation>
+    </message>
+    <message>
+        <source>Version</source>
+        <translation>Versione</translation>
+    </message>
+    <message>
+        <source>Tokens</source>
+        <translation>Token</translation>
+    </message>
+    <message>
+        <source>State</source>
+        <translation>Stato</translation>
+    </message>
+    <message>
+        <source>pinned</source>
+        <translation>fissato</translation>
+    </message>
+    <message>
+        <source>warm</source>
+        <translation>caldo</translation>
+    </message>
+    <message>
+        <source>not read yet</source>
+        <translation>non ancora letto</translation>
+    </message>
+</context>
+<context>
+    <name>larder::gui::PictureRun</name>
+    <message>
+        <source>cannot make the folder %1</source>
+        <translation>impossibile creare la cartella %1</translation>
+    </message>
+    <message>
+        <source>The pantry list of the house: flour, rice, beans, oil, salt, honey, tomatoes. </source>
+        <translation>La dispensa di casa: farina, riso, fagioli, olio, sale, miele, pomodori. </translation>
+    </message>
+    <message>
+        <source>What can I cook tonight?</source>
+        <translation>Che cosa posso cucinare stasera?</translation>
+    </message>
+    <message>
+        <source>Which of these keeps longest?</source>
+        <translation>Quale di questi dura di più?</translation>
+    </message>
+    <message>
+        <source>Write a shopping list for Saturday.</source>
+        <translation>Scrivi la lista della spesa per sabato.</translation>
+    </message>
+    <message>
+        <source>How should honey be stored?</source>
+        <translation>Come si conserva il miele?</translation>
+    </message>
+    <message>
+        <source>It is 22:40. </source>
+        <translation>Sono le 22:40. </translation>
+    </message>
+    <message>
+        <source>It is 22:41. </source>
+        <translation>Sono le 22:41. </translation>
+    </message>
+    <message>
+        <source>for the pictures</source>
+        <translation>per le immagini</translation>
+    </message>
+</context>
+<context>
+    <name>larder::gui::PinModel</name>
+    <message>
+        <source>Pinned</source>
+        <translation>Fissati</translation>
+    </message>
+    <message>
+        <source>Reason</source>
+        <translation>Motivo</translation>
+    </message>
+    <message>
+        <source>Tenant</source>
+        <translation>Utenza</translation>
+    </message>
+    <message>
+        <source>Blocks</source>
+        <translation>Blocchi</translation>
+    </message>
+    <message>
+        <source>Bytes</source>
+        <translation>Byte</translation>
+    </message>
+    <message>
+        <source>Since</source>
+        <translation>Dal</translation>
+    </message>
+    <message>
+        <source>Until</source>
+        <translation>Fino al</translation>
+    </message>
+    <message>
+        <source>unpinned</source>
+        <translation>sblocco</translation>
+    </message>
+</context>
+<context>
+    <name>larder::gui::PrefixTreeView</name>
+    <message>
+        <source>Prefix tree</source>
+        <translation>Albero prefissi</translation>
+    </message>
+    <message>
+        <source>%1 tokens</source>
+        <translation>%1 token</translation>
+    </message>
+    <message>
+        <source>pinned</source>
+        <translation>fissato</translation>
+    </message>
+    <message numerus="yes">
+        <source>%n hits</source>
+        <translation>
+            <numerusform>%n riuso</numerusform>
+            <numerusform>%n riusi</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>last hit %1 ago</source>
+        <translation>ultimo riuso %1 fa</translation>
+    </message>
+    <message>
+        <source>%1 to compute</source>
+        <translation>%1 da calcolare</translation>
+    </message>
+    <message>
+        <source>Zoom in</source>
+        <translation>Ingrandisci</translation>
+    </message>
+    <message>
+        <source>Whole tree</source>
+        <translation>Tutto l'albero</translation>
+    </message>
+    <message>
+        <source>Pin or unpin</source>
+        <translation>Fissa o sblocca</translation>
+    </message>
+    <message>
+        <source>Delete with all below…</source>
+        <translation>Elimina con i figli…</translation>
+    </message>
+    <message numerus="yes">
+        <source>%n smaller ones; double-click to see them</source>
+        <translation>
+            <numerusform>%n più piccolo; doppio clic per vederlo</numerusform>
+            <numerusform>%n più piccoli; doppio clic per vederli</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>%1 tok · %2</source>
+        <translation>%1 tok · %2</translation>
+    </message>
+    <message>
+        <source>%1 tok</source>
+        <translation>%1 tok</translation>
+    </message>
+    <message numerus="yes">
+        <source>%n more</source>
+        <translation>
+            <numerusform>%n altro</numerusform>
+            <numerusform>%n altri</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
+    <name>larder::gui::RemoteClient</name>
+    <message>
+        <source>Sending a prompt needs the window at the server.</source>
+        <translation>Per inviare un prompt serve la finestra sul server.</translation>
+    </message>
+    <message>
+        <source>Counting tokens needs the window at the server.</source>
+        <translation>Per contare i token serve la finestra sul server.</translation>
+    </message>
+</context>
+<context>
+    <name>larder::gui::RemoteWorker</name>
+    <message>
+        <source>The answer is not a snapshot of Larder.</source>
+        <translation>La risposta non è uno stato di Larder.</translation>
+    </message>
+    <message>
+        <source>%1 Trying again in %2 s.</source>
+        <translation>%1 Riprovo tra %2 s.</translation>
+    </message>
+    <message>
+        <source>An attached window cannot do this; open Larder on that computer.</source>
+        <translation>Una finestra collegata non può farlo; apri Larder su quel computer.</translation>
+    </message>
+</context>
+<context>
+    <name>larder::gui::RequestModel</name>
+    <message>
+        <source>Request</source>
+        <translation>Richiesta</translation>
+    </message>
+    <message>
+        <source>Time</source>
+        <translation>Ora</translation>
+    </message>
+    <message>
+        <source>Tenant</source>
+        <translation>Utenza</translation>
+    </message>
+    <message>
+        <source>Model</source>
+        <translation>Modello</translation>
+    </message>
+    <message>
+        <source>State</source>
+        <translation>Stato</translation>
+    </message>
+    <message>
+        <source>Prompt</source>
+        <translation>Prompt</translation>
+    </message>
+    <message>
+        <source>Reused</source>
+        <translation>Riusati</translation>
+    </message>
+    <message>
+        <source>Verdict</source>
+        <translation>Esito</translation>
+    </message>
+    <message>
+        <source>First token</source>
+        <translation>Primo token</translation>
+    </message>
+    <message>
+        <source>Total</source>
+        <translation>Totale</translation>
+    </message>
+    <message>
+        <source>Saved</source>
+        <translation>Risparmiati</translation>
+    </message>
+</context>
+<context>
+    <name>larder::gui::StatusStrip</name>
+    <message>
+        <source>Engine</source>
+        <translation>Motore</translation>
+    </message>
+    <message>
+        <source>Decode rate</source>
+        <translation>Ritmo di decodifica</translation>
+    </message>
+    <message>
+        <source>Reuse</source>
+        <translation>Riuso</translation>
+    </message>
+    <message>
+        <source>Pool</source>
+        <translation>Riserva</translation>
+    </message>
+    <message>
+        <source>Requests</source>
+        <translation>Richieste</translation>
+    </message>
+    <message>
+        <source>Dropped events</source>
+        <translation>Eventi persi</translation>
+    </message>
+    <message>
+        <source>Starting…</source>
+        <translation>Avvio…</translation>
+    </message>
+    <message>
+        <source>%1 not reachable</source>
+        <translation>%1 non raggiungibile</translation>
+    </message>
+    <message>
+        <source>Engine not running</source>
+        <translation>Motore fermo</translation>
+    </message>
+    <message>
+        <source>Engine running</source>
+        <translation>Motore attivo</translation>
+    </message>
+    <message>
+        <source>No model loaded</source>
+        <translation>Nessun modello caricato</translation>
+    </message>
+    <message>
+        <source>decode %1</source>
+        <translation>decodifica %1</translation>
+    </message>
+    <message>
+        <source>tok</source>
+        <translation>tok</translation>
+    </message>
+    <message>
+        <source>reused %1</source>
+        <translation>riuso %1</translation>
+    </message>
+    <message>
+        <source>pool %1</source>
+        <translation>riserva %1</translation>
+    </message>
+    <message>
+        <source>%1 running, %2 queued</source>
+        <translation>%1 in corso, %2 in coda</translation>
+    </message>
+    <message>
+        <source>events dropped %1</source>
+        <translation>eventi persi %1</translation>
+    </message>
+    <message>
+        <source>this window: %1 % of one core</source>
+        <translation>questa finestra: %1 % di un core</translation>
+    </message>
+</context>
+<context>
+    <name>larder::gui::TenantModel</name>
+    <message>
+        <source>Tenant</source>
+        <translation>Utenza</translation>
+    </message>
+    <message>
+        <source>Bytes</source>
+        <translation>Byte</translation>
+    </message>
+    <message>
+        <source>Blocks</source>
+        <translation>Blocchi</translation>
+    </message>
+    <message>
+        <source>Pinned</source>
+        <translation>Fissati</translation>
+    </message>
+    <message>
+        <source>Limit</source>
+        <translation>Limite</translation>
+    </message>
+    <message>
+        <source>Requests</source>
+        <translation>Richieste</translation>
+    </message>
+    <message>
+        <source>Reused</source>
+        <translation>Riusati</translation>
+    </message>
+    <message>
+        <source>Running</source>
+        <translation>In corso</translation>
+    </message>
+    <message>
+        <source>Keys</source>
+        <translation>Chiavi</translation>
+    </message>
+    <message>
+        <source>none</source>
+        <translation>nessuno</translation>
+    </message>
+</context>
+<context>
+    <name>larder::gui::ToolStrip</name>
+    <message>
+        <source>Time range</source>
+        <translation>Intervallo</translation>
+    </message>
+    <message>
+        <source>Live 5 m</source>
+        <translation>Live 5 m</translation>
+    </message>
+    <message>
+        <source>30 m</source>
+        <translation>30 m</translation>
+    </message>
+    <message>
+        <source>1 h</source>
+        <translation>1 h</translation>
+    </message>
+    <message>
+        <source>Find or run a command</source>
+        <translation>Cerca o esegui un comando</translation>
+    </message>
+    <message>
+        <source>Engine: %1</source>
+        <translation>Motore: %1</translation>
+    </message>
+    <message>
+        <source>The engine runs in another process</source>
+        <translation>Il motore gira in un altro processo</translation>
+    </message>
+    <message>
+        <source>The engine runs in this window</source>
+        <translation>Il motore gira in questa finestra</translation>
+    </message>
+    <message>
+        <source>Undo</source>
+        <translation>Annulla</translation>
+    </message>
+    <message>
+        <source>Undo the last pin or unpin (Ctrl+Z)</source>
+        <translation>Annulla l'ultimo fissaggio o sblocco (Ctrl+Z)</translation>
+    </message>
+    <message>
+        <source>Cancel</source>
+        <translation>Annulla</translation>
+    </message>
+    <message>
+        <source>Cancel loading</source>
+        <translation>Annulla il caricamento</translation>
+    </message>
+    <message>
+        <source>Loading %1</source>
+        <translation>Carico %1</translation>
+    </message>
+    <message>
+        <source>Go on</source>
+        <translation>Continua</translation>
+    </message>
+    <message>
+        <source>Pause</source>
+        <translation>Pausa</translation>
+    </message>
+</context>
+<context>
+    <name>larder::gui::TreeInspector</name>
+    <message>
+        <source>Inspector</source>
+        <translation>Dettagli</translation>
+    </message>
+    <message>
+        <source>What you can do</source>
+        <translation>Cosa puoi fare</translation>
+    </message>
+    <message>
+        <source>Pin</source>
+        <translation>Fissa</translation>
+    </message>
+    <message>
+        <source>Unpin</source>
+        <translation>Sblocca</translation>
+    </message>
+    <message>
+        <source>Delete with all below…</source>
+        <translation>Elimina con i figli…</translation>
+    </message>
+    <message>
+        <source>Del</source>
+        <translation>Canc</translation>
+    </message>
+    <message>
+        <source>Last requests that made or used it</source>
+        <translation>Ultime richieste che l'hanno scritta o usata</translation>
+    </message>
+    <message>
+        <source>Nothing selected</source>
+        <translation>Nessuna selezione</translation>
+    </message>
+    <message>
+        <source>Select a box in the tree to see what it holds.</source>
+        <translation>Scegli un riquadro dell'albero per vedere che cosa contiene.</translation>
+    </message>
+    <message>
+        <source>Tokens</source>
+        <translation>Token</translation>
+    </message>
+    <message>
+        <source>Blocks</source>
+        <translation>Blocchi</translation>
+    </message>
+    <message>
+        <source>Bytes</source>
+        <translation>Byte</translation>
+    </message>
+    <message>
+        <source>Runs</source>
+        <translation>Tratti</translation>
+    </message>
+    <message>
+        <source>To compute</source>
+        <translation>Da calcolare</translation>
+    </message>
+    <message>
+        <source>pinned</source>
+        <translation>fissato</translation>
+    </message>
+    <message>
+        <source>growing</source>
+        <translation>in crescita</translation>
+    </message>
+    <message numerus="yes">
+        <source>%1 · %n blocks</source>
+        <translation>
+            <numerusform>%1 · %n blocco</numerusform>
+            <numerusform>%1 · %n blocchi</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>From position</source>
+        <translation>Dalla posizione</translation>
+    </message>
+    <message>
+        <source>Where</source>
+        <translation>Dove</translation>
+    </message>
+    <message>
+        <source>With all below</source>
+        <translation>Con i figli</translation>
+    </message>
+    <message>
+        <source>%1 tokens · %2</source>
+        <translation>%1 token · %2</translation>
+    </message>
+    <message>
+        <source>Hits</source>
+        <translation>Riusi</translation>
+    </message>
+    <message>
+        <source>none yet</source>
+        <translation>ancora nessuno</translation>
+    </message>
+    <message>
+        <source>%1, last %2 ago</source>
+        <translation>%1, ultimo %2 fa</translation>
+    </message>
+    <message>
+        <source>To compute again</source>
+        <translation>Da ricalcolare</translation>
+    </message>
+    <message>
+        <source>In use</source>
+        <translation>In uso</translation>
+    </message>
+    <message>
+        <source>by a running request</source>
+        <translation>da una richiesta in corso</translation>
+    </message>
+    <message>
+        <source>no</source>
+        <translation>no</translation>
+    </message>
+    <message>
+        <source>takes %1 of %2 pin budget left</source>
+        <translation>usa %1 di %2 ancora fissabili</translation>
+    </message>
+    <message>
+        <source>lets it give way under pressure</source>
+        <translation>potrà cedere il posto quando serve</translation>
+    </message>
+    <message>
+        <source>%1, %2 to compute again</source>
+        <translation>%1, %2 da ricalcolare</translation>
+    </message>
+    <message>
+        <source>made it</source>
+        <translation>l'ha scritta</translation>
+    </message>
+    <message>
+        <source>left it</source>
+        <translation>se ne stacca</translation>
+    </message>
+</context>
+<context>
+    <name>larder::gui::TreeLegend</name>
+    <message>
+        <source>pinned</source>
+        <translation>fissato</translation>
+    </message>
+    <message>
+        <source>hit just now</source>
+        <translation>appena riusato</translation>
+    </message>
+    <message>
+        <source>gone just now</source>
+        <translation>appena espulso</translation>
+    </message>
+    <message>
+        <source>paler: older</source>
+        <translation>più chiaro: più vecchio</translation>
+    </message>
+</context>
+<context>
+    <name>larder::gui::TreeModel</name>
+    <message>
+        <source>Outline</source>
+        <translation>Elenco</translation>
+    </message>
+    <message>
+        <source>Tokens</source>
+        <translation>Token</translation>
+    </message>
+    <message>
+        <source>Blocks</source>
+        <translation>Blocchi</translation>
+    </message>
+    <message>
+        <source>Bytes</source>
+        <translation>Byte</translation>
+    </message>
+    <message>
+        <source>Tier</source>
+        <translation>Livello</translation>
+    </message>
+    <message>
+        <source>Hits</source>
+        <translation>Riusi</translation>
+    </message>
+    <message>
+        <source>Last hit</source>
+        <translation>Ultimo</translation>
+    </message>
+    <message>
+        <source>To compute</source>
+        <translation>Da calcolare</translation>
+    </message>
+    <message>
+        <source>mixed</source>
+        <translation>misto</translation>
+    </message>
+</context>
+<context>
+    <name>larder::gui::TreePage</name>
+    <message>
+        <source>View</source>
+        <translation>Vista</translation>
+    </message>
+    <message>
+        <source>Icicle</source>
+        <translation>Ghiacciolo</translation>
+    </message>
+    <message>
+        <source>Outline</source>
+        <translation>Elenco</translation>
+    </message>
+    <message>
+        <source>Search labels</source>
+        <translation>Cerca etichette</translation>
+    </message>
+    <message>
+        <source>Outline of the prefix tree</source>
+        <translation>Elenco dell'albero dei prefissi</translation>
+    </message>
+    <message>
+        <source>Width: tokens</source>
+        <translation>Larghezza: token</translation>
+    </message>
+    <message>
+        <source>Width: bytes</source>
+        <translation>Larghezza: byte</translation>
+    </message>
+    <message>
+        <source>Width: time to compute</source>
+        <translation>Larghezza: tempo di calcolo</translation>
+    </message>
+    <message>
+        <source>Width of a box</source>
+        <translation>Larghezza di un riquadro</translation>
+    </message>
+    <message>
+        <source>Join boxes narrower than</source>
+        <translation>Unisci i riquadri più stretti di</translation>
+    </message>
+    <message>
+        <source>join below</source>
+        <translation>unisci sotto</translation>
+    </message>
+    <message>
+        <source>No model loaded</source>
+        <translation>Nessun modello caricato</translation>
+    </message>
+    <message>
+        <source>Nothing is kept yet</source>
+        <translation>Ancora nulla in dispensa</translation>
+    </message>
+    <message>
+        <source>Load a model; the tree grows with the first request.</source>
+        <translation>Carica un modello; l'albero cresce con la prima richiesta.</translation>
+    </message>
+    <message>
+        <source>After the first request this shows one box for each text that %1 will not have to read again.</source>
+        <translation>Dopo la prima richiesta qui appare un riquadro per ogni testo che %1 non dovrà rileggere.</translation>
+    </message>
+    <message>
+        <source>Choose a model…</source>
+        <translation>Scegli un modello…</translation>
+    </message>
+    <message>
+        <source>Send a test request</source>
+        <translation>Invia una richiesta di prova</translation>
+    </message>
+    <message>
+        <source>showing %1 of %2 runs</source>
+        <translation>mostrati %1 di %2 tratti</translation>
+    </message>
+    <message>
+        <source> · %1 smaller ones joined as %2</source>
+        <translation> · %1 più piccoli uniti in %2</translation>
+    </message>
+    <message>
+        <source> · %1 outside the view</source>
+        <translation> · %1 fuori vista</translation>
+    </message>
+    <message>
+        <source>width of a box = its own blocks and all below</source>
+        <translation>larghezza = blocchi propri e sottostanti</translation>
+    </message>
+    <message numerus="yes">
+        <source>%n matches · %1 tokens · %2</source>
+        <translation>
+            <numerusform>%n trovato · %1 token · %2</numerusform>
+            <numerusform>%n trovati · %1 token · %2</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>Esc: whole tree</source>
+        <translation>Esc: tutto l'albero</translation>
+    </message>
+    <message>
+        <source>pinned in the window</source>
+        <translation>fissato dalla finestra</translation>
+    </message>
+    <message>
+        <source>“%1” was not pinned</source>
+        <translation>“%1” non è stato fissato</translation>
+    </message>
+    <message>
+        <source>Pinned “%1”: %2</source>
+        <translation>Fissato “%1”: %2</translation>
+    </message>
+    <message>
+        <source>Undo</source>
+        <translation>Annulla</translation>
+    </message>
+    <message>
+        <source>“%1” was not unpinned</source>
+        <translation>“%1” non è stato sbloccato</translation>
+    </message>
+    <message>
+        <source>Unpinned “%1”</source>
+        <translation>Sbloccato “%1”</translation>
+    </message>
+    <message>
+        <source>“%1” cannot be deleted now</source>
+        <translation>“%1” non può essere eliminato ora</translation>
+    </message>
+    <message>
+        <source>Deleted “%1”: %2 free</source>
+        <translation>Eliminato “%1”: %2 liberi</translation>
+    </message>
+    <message>
+        <source>“%1” was not deleted</source>
+        <translation>“%1” non è stato eliminato</translation>
+    </message>
+    <message>
+        <source>Which three things should be in every larder?</source>
+        <translation>Quali tre cose devono esserci in ogni dispensa?</translation>
+    </message>
+    <message>
+        <source>You answer in one short sentence.</source>
+        <translation>Rispondi con una frase breve.</translation>
+    </message>
+    <message>
+        <source>Test request</source>
+        <translation>Richiesta di prova</translation>
+    </message>
+    <message>
+        <source>The test request failed</source>
+        <translation>La richiesta di prova è fallita</translation>
+    </message>
+</context>
+</TS>
