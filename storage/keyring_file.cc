@@ -77,13 +77,13 @@ std::string check_line(const SealKey& key) {
 
 std::vector<std::uint8_t> encode_keyring(std::uint64_t generation, std::span<const std::uint8_t> payload) {
   INVARIANT(payload.size() <= kMaxPayload);
-  std::vector<std::uint8_t> file(kHeader);
+  std::vector<std::uint8_t> file(kHeader + payload.size());
   const auto length = static_cast<std::uint32_t>(payload.size());
   std::copy(kMagic.begin(), kMagic.end(), file.begin());
   std::memcpy(file.data() + 8, &kKeyringVersion, sizeof kKeyringVersion);
   std::memcpy(file.data() + 12, &length, sizeof length);
   std::memcpy(file.data() + 16, &generation, sizeof generation);
-  file.insert(file.end(), payload.begin(), payload.end());
+  std::copy(payload.begin(), payload.end(), file.begin() + kHeader);
   const Digest256 sum = hash256(file);
   file.insert(file.end(), sum.begin(), sum.end());
   return file;
