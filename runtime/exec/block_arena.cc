@@ -34,7 +34,7 @@ Result<BlockArena> BlockArena::create(const kernels::KvLayout& layout, std::uint
   const std::size_t block_bytes = layout.block_bytes();
   if (block_bytes != 0 && block_count > std::numeric_limits<std::size_t>::max() / 2 / block_bytes) {
     return Error{ErrorCode::kResourceExhausted, std::to_string(block_count) + " KV blocks of " +
-                                                    std::to_string(block_bytes) + " bytes exceed the address space", ""};
+                                                    std::to_string(block_bytes) + " bytes: too many", ""};
   }
   BlockArena arena;
   arena.layout_ = layout;

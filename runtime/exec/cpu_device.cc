@@ -16,7 +16,7 @@ constexpr std::size_t kMaxLogitRows = 64;
 constexpr std::size_t kLogitBytes = std::size_t{16} << 20;
 constexpr std::size_t kChunksPerWorker = 4;
 constexpr std::size_t kColumnGrain = 32;           // chunks of a product are whole multiples of this
-constexpr std::size_t kWorkPerItem = std::size_t{1} << 14;  // operations below which a hand-over costs more than it gives
+constexpr std::size_t kWorkPerItem = std::size_t{1} << 14;  // operations that pay for a hand-over
 
 std::uint32_t to_u32(std::size_t value) { return static_cast<std::uint32_t>(value); }
 
@@ -171,7 +171,9 @@ void CpuDevice::norm(std::span<const float> weight) {
 void CpuDevice::project(Plane in, std::span<const model::Projection> projections, bool accumulate) {
   std::array<Product, 3> products;
   INVARIANT(projections.size() <= products.size());
-  for (std::size_t i = 0; i < projections.size(); ++i) products[i] = {projections[i].weight, &plane(projections[i].out)};
+  for (std::size_t i = 0; i < projections.size(); ++i) {
+    products[i] = {projections[i].weight, &plane(projections[i].out)};
+  }
   multiply(plane(in), std::span(products).first(projections.size()), batch_.rows, accumulate);
 }
 
@@ -209,7 +211,8 @@ void CpuDevice::rotate_and_store(std::uint32_t layer) {
     for (const Piece& piece : pieces_) rotate_piece(piece, layer);
     return;
   }
-  pool_.for_each(to_u32(pieces_.size()), [&](std::uint32_t item, std::uint32_t) { rotate_piece(pieces_[item], layer); });
+  pool_.for_each(to_u32(pieces_.size()),
+                 [&](std::uint32_t item, std::uint32_t) { rotate_piece(pieces_[item], layer); });
 }
 
 void CpuDevice::rotate_piece(const Piece& piece, std::uint32_t layer) {

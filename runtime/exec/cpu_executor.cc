@@ -181,11 +181,15 @@ Status CpuExecutor::check_rows(const SequenceRows& rows) const {
                       std::to_string(config.n_vocab));
     }
   }
-  if (rows.output != OutputKind::kNone && rows.sampling.params == nullptr) return bad_step("sampling without parameters");
+  if (rows.output != OutputKind::kNone && rows.sampling.params == nullptr) {
+    return bad_step("sampling without parameters");
+  }
   if (rows.output == OutputKind::kLogProbs) {
     if (rows.sampling.forced_next.size() + 1 < rows.tokens.size()) return bad_step("scoring without the next tokens");
     for (const Token token : rows.sampling.forced_next) {
-      if (token < 0 || static_cast<std::uint32_t>(token) >= config.n_vocab) return bad_step("a scored token out of range");
+      if (token < 0 || static_cast<std::uint32_t>(token) >= config.n_vocab) {
+        return bad_step("scored token " + std::to_string(token) + " is not in the vocabulary");
+      }
     }
   }
   return {};
@@ -292,7 +296,8 @@ Status CpuExecutor::give_outputs(const Step& step, const std::atomic<bool>& abor
     device_->logits(weights.output_norm, weights.output, rows);
     std::atomic<bool> finite{true};
     pool_.for_each(static_cast<std::uint32_t>(rows.size()), [&](std::uint32_t item, std::uint32_t worker) {
-      if (!give_output(step, wanted[begin + item], item, worker, result)) finite.store(false, std::memory_order_relaxed);
+      const bool given = give_output(step, wanted[begin + item], item, worker, result);
+      if (!given) finite.store(false, std::memory_order_relaxed);
     });
     if (!finite.load(std::memory_order_relaxed)) {
       return Error{ErrorCode::kCorrupt, "the model computed logits that are no numbers; its file is damaged",

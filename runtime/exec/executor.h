@@ -2,6 +2,7 @@
 // Executor: runs steps of one model on one device. One virtual call per step; everything inside is direct.
 // Ensures:  submit returns at once; `done` is called exactly once per step, in order of submission, on a thread of the
 //           executor. A step's rows have the same bits whatever else is in the step.
+// Bounds:   at most 64 steps submitted and not yet done; the submitter counts them.
 // Errors:   in StepResult::status; kCancelled after abort, kDevice when the device is lost.
 // Owns:     its block arena (ids 0..block_count-1), hidden slots, threads. Weights are shared.
 // Threads:  submit, abort and read_block from the engine thread (read_block only for blocks no step writes).

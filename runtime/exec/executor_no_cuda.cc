@@ -5,7 +5,7 @@
 namespace larder::exec {
 
 Result<std::unique_ptr<Executor>> make_cuda_executor(std::shared_ptr<const model::Model>, ExecutorOptions, StepDone) {
-  return Error{ErrorCode::kUnavailable, "this build of larder has no CUDA executor; the processor computes instead", ""};
+  return Error{ErrorCode::kUnavailable, "this build has no CUDA executor; the processor computes instead", ""};
 }
 
 }  // namespace larder::exec

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Step: one unit of work for an Executor: copies first, then rows, then outputs, then seals. Built by sched, run by exec.
+// Step: one unit of work for an Executor: copies, then rows, then outputs, then seals. sched builds it; exec runs it.
 // What it is not: it does not know requests, tenants or the tree; block ids are indices into the executor's arena.
+// Errors:  none of its own; what became of a step stands in StepResult::status.
 // Threads: a value that is moved to the executor and comes back as a StepResult.
 #pragma once
 
@@ -40,8 +41,9 @@ struct SequenceRows {
   sample::SampleState sampling;  // read when output is not kNone
 };
 
-// A step runs layers [layer_begin, layer_end). Whole steps have 0 and n_layers. A step that ends early leaves its hidden
-// state in `hidden_slot`, and the step that goes on names the same slot, the same rows and layer_begin where it stopped.
+// A step runs layers [layer_begin, layer_end). Whole steps have 0 and n_layers. A step that ends early leaves its
+// hidden state in `hidden_slot`, and the step that goes on names the same slot, the same rows and layer_begin where it
+// stopped.
 struct Step {
   std::uint64_t id = 0;
   std::vector<BlockCopy> copies;

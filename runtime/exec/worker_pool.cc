@@ -9,10 +9,7 @@
 #include <climits>
 
 #include "runtime/base/invariant.h"
-
-#if defined(__x86_64__)
-#include <immintrin.h>
-#endif
+#include "runtime/exec/pause.h"
 
 namespace larder::exec {
 namespace {
@@ -21,17 +18,10 @@ namespace {
 constexpr auto kSpin = std::chrono::microseconds(30);
 constexpr int kPausesPerLook = 8;
 
-void pause_briefly() {
-#if defined(__x86_64__)
-  _mm_pause();
-#else
-  std::this_thread::yield();
-#endif
-}
-
 static_assert(sizeof(std::atomic<std::uint32_t>) == sizeof(std::uint32_t));
 
-// Sleeps while `word` is `value`; may wake early. Plain futexes, because std::atomic::wait of libstdc++ 12 loses wake-ups.
+// Sleeps while `word` is `value`; may wake early. Plain futexes, because with std::atomic::wait of libstdc++ 12 waiters
+// slept on after their wake-up.
 void sleep_on(std::atomic<std::uint32_t>& word, std::uint32_t value) {
   syscall(SYS_futex, &word, FUTEX_WAIT_PRIVATE, value, nullptr, nullptr, 0);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// WorkerPool: fork-join inside a step. for_each(n, work) runs work(item, worker) for items 0..n-1; workers take items from
-// one counter, so a worker that is late or asleep takes none and nobody waits for it.
+// WorkerPool: fork-join inside a step. for_each(n, work) runs work(item, worker) for items 0..n-1; workers take items
+// from one counter, so a worker that is late or asleep takes none and nobody waits for it.
 // What it is not: a queue; one for_each at a time, from one thread, not nested.
 // Ensures:  for_each returns when every item is done. Which worker runs an item is open, so work must not depend on it
 //           but for scratch memory.

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Device: what the forward graph needs from a device, as a C++20 concept: planes of activations, and operations over all
-// rows of a step. Satisfied by exec::CpuDevice and by the CUDA device; the graph stands once, in forward.h.
+// Device: what the forward graph needs from a device, as a C++20 concept: planes of activations, and operations over
+// all rows of a step. Satisfied by exec::CpuDevice and by the CUDA device; the graph stands once, in forward.h.
 // What it is not: no virtual calls, no queues, no sampling; Executor is above it.
-// Shapes:   a plane is [max_rows][width] f32 on the device, width by its meaning in Plane. Weights are named by their host
-//           view; a device with its own memory finds its copy by WeightView::data.
+// Shapes:   a plane is [max_rows][width] f32 on the device, width by its meaning in Plane. Weights are named by their
+//           host view; a device with its own memory finds its copy by WeightView::data.
 // Requires: begin(batch) before anything else; the batch and what it points to live until the step's end.
 // Ensures:  a row's result does not depend on the other rows of the step (DESIGN.md contract 3).
 // Threads:  one at a time; a device may use its own workers inside a call.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Digests: of a model file's bytes, and of everything that must be equal for KV state to be reused (the identity).
-// Weights digest: BLAKE2b-256 over the whole file's size and the BLAKE2b-256 digests of its 64 MiB leaves, in order; leaves are
-//                 hashed by 2 threads. A small cache file remembers it by device, inode, size and times.
+// Weights digest: BLAKE2b-256 over the whole file's size and the BLAKE2b-256 digests of its 64 MiB leaves, in order;
+//                 2 threads hash the leaves. A small cache file remembers it by device, inode, size and times.
 // Identity digest: BLAKE2b-256 over (tag, length, bytes) of each part, so that no two part lists give the same input.
 // Errors:   kCancelled. An unreadable or damaged cache is only a miss.
 // Threads:  pure functions; weights_digest blocks (1 s per GB) and belongs on a loader thread.

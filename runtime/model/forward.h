@@ -34,7 +34,8 @@ void forward_layer(const LayerWeights& weights, std::uint32_t layer, D& device) 
   device.project(Plane::kMixed, std::array{Projection{&weights.attn_output, Plane::kHidden}}, true);
   device.norm(weights.ffn_norm);
   device.project(Plane::kNormed,
-                 std::array{Projection{&weights.ffn_gate, Plane::kGate}, Projection{&weights.ffn_up, Plane::kUp}}, false);
+                 std::array{Projection{&weights.ffn_gate, Plane::kGate}, Projection{&weights.ffn_up, Plane::kUp}},
+                 false);
   device.gate();
   device.project(Plane::kGate, std::array{Projection{&weights.ffn_down, Plane::kHidden}}, true);
 }

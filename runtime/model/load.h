@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Loading steps behind Model::load: metadata to ModelConfig, tensors to Weights. Untrusted input: every size is bounded,
-// every shape is compared with the config.
+// Loading steps behind Model::load: metadata to ModelConfig, tensors to Weights. Untrusted input: every size is
+// bounded, every shape is compared with the config.
 // Errors:  kUnsupported (architecture, type or feature this build lacks), kCorrupt (a value or shape that cannot be).
 //          Messages begin with "model refused:" and name the key or tensor, its value and what was expected.
 // Threads: pure functions.    Source: ggml-org/ggml docs/gguf.md (key and tensor names).

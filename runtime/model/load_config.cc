@@ -114,8 +114,8 @@ Status load_sizes(const gguf::File& file, const KeyReader& keys, ModelConfig& co
   ASSIGN_OR_RETURN(config.n_heads, keys.count("attention.head_count", 1, kMaxHeads));
   ASSIGN_OR_RETURN(config.n_kv_heads, keys.count_or("attention.head_count_kv", config.n_heads, 1, kMaxHeads));
   if (config.n_heads % config.n_kv_heads != 0) {
-    return damaged(file, "attention.head_count " + std::to_string(config.n_heads) + " is no multiple of head_count_kv " +
-                             std::to_string(config.n_kv_heads));
+    return damaged(file, "attention.head_count " + std::to_string(config.n_heads) +
+                             " is no multiple of head_count_kv " + std::to_string(config.n_kv_heads));
   }
   if (!keys.has("attention.key_length") && config.n_embd % config.n_heads != 0) {
     return damaged(file, "embedding_length " + std::to_string(config.n_embd) + " is no multiple of head_count " +

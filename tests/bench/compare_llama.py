@@ -5,10 +5,10 @@ Needs: larder_bench (preset `bench`) and a Python with llama-cpp-python 0.3.36 b
          pip install --no-binary llama-cpp-python llama-cpp-python==0.3.36
 Use:   python compare_llama.py build/bench/bin/larder_bench MODEL.gguf [--threads N] [--pairs 7] [--json FILE]
 
-The two take turns in the order ABBA, so that what slows the machine for a while slows both. A figure is the median of the
-paired ratios (larder's speed over llama.cpp's; above 1 larder is faster) with the smallest and the largest. Prompts are
-made of counted ids; decoding is greedy and the end token is ignored. The first greedy tokens of both after a short text must
-agree (llama.cpp rounds activations to 8 bits, so later ones may not).
+The two take turns in the order ABBA, so that what slows the machine for a while slows both. A figure is the median of
+the paired ratios (larder's speed over llama.cpp's; above 1 larder is faster) with the smallest and the largest. Prompts
+are made of counted ids; decoding is greedy and the end token is ignored. The first greedy tokens of both after a short
+text must agree (llama.cpp rounds activations to 8 bits, so later ones may not).
 """
 import argparse
 import ctypes
@@ -123,7 +123,8 @@ class LlamaCpp:
 
 def extra_buffers_work(args):
     """Tries llama.cpp's extra weight layouts (AMX, repacked) in a process of its own, because they may crash."""
-    command = [sys.executable, os.path.abspath(__file__), args.program, args.model, "--threads", str(args.threads), "--probe"]
+    script = os.path.abspath(__file__)
+    command = [sys.executable, script, args.program, args.model, "--threads", str(args.threads), "--probe"]
     done = subprocess.run(command, check=False)
     if done.returncode != 0:
         print(f"llama.cpp ends with code {done.returncode} when its extra weight layouts (AMX, repacked) are on; "

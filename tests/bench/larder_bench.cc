@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// larder_bench: how fast this machine runs a model through the CPU executor: prefill, decode at depth, steps of many rows.
+// larder_bench: how fast this machine runs a model through the CPU executor: prefill, decode at depth, batched steps.
 // Prints a table, and JSON with --json FILE. With --serve it answers measurements one by one on stdin ("prefill N",
 // "decode DEPTH COUNT", "greedy COUNT ID…"), so that compare_llama.py can take turns with another program.
 #include <CLI/CLI.hpp>

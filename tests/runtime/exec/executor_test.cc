@@ -4,13 +4,17 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
+#include <cstdio>
 #include <cstring>
+#include <thread>
 
 #include "kernels/layout/checksum.h"
 #include "runtime/base/rng.h"
 #include "runtime/exec/cpu_executor.h"
 #include "tests/runtime/exec/step_runner.h"
+#include "tests/support/gguf_writer.h"
 
 namespace larder::test {
 namespace {
@@ -156,7 +160,8 @@ TEST_P(ExecutorBits, ACopiedTailEqualsCold) {
   warm.position = 77;
   exec::Step step = runner_.step({runner_.rows(warm, ending)});
   // Dirt in the fresh block must not survive its preparation.
-  step.copies = {{donor.table[3], warm.table[3], 32}, {donor.table[2], warm.table[2], 13}, {kNoBlock, warm.table[3], 0}};
+  step.copies = {
+      {donor.table[3], warm.table[3], 32}, {donor.table[2], warm.table[2], 13}, {kNoBlock, warm.table[3], 0}};
   const exec::StepResult result = runner_.run(std::move(step));
   ASSERT_TRUE(result.status.ok());
   EXPECT_TRUE(same_bits(result.outputs.at(0).logits, expected));
@@ -278,6 +283,96 @@ TEST(CpuExecutor, PendingStepsOfAClosingExecutorCompleteAsCancelled) {
   EXPECT_EQ(held.result(2).id, 3u);
   // Step 2 may have begun before the closing was seen; nothing is lost either way.
   EXPECT_TRUE(held.result(2).status.ok() || held.result(2).status.error().code == ErrorCode::kCancelled);
+}
+
+// An attention kernel that waits, once, until the test has aborted the step it runs in. Kernels are plain functions, so
+// its state lies here.
+struct WaitingAttention {
+  void (*real)(const kernels::AttentionArgs&) = nullptr;
+  std::atomic<bool> entered{false};
+  std::atomic<bool> go_on{false};
+  std::atomic<std::uint32_t> last_layer{0};
+};
+WaitingAttention waiting;
+
+void wait_then_attend(const kernels::AttentionArgs& args) {
+  waiting.entered.store(true);
+  while (!waiting.go_on.load()) std::this_thread::yield();
+  waiting.last_layer.store(args.layer);
+  waiting.real(args);
+}
+
+TEST(CpuExecutor, AnAbortIsSeenAtTheNextLayer) {
+  kernels::KernelSet kernels = *kernels::select_kernels(kernels::IsaRequest::kAuto);
+  waiting.real = kernels.attention;
+  kernels.attention = wait_then_attend;
+  StepRunner runner(load_or_die(kF32), options_of({"auto", kF32, kernels::KvType::kF16}), kernels);
+  Lane lane = runner.open_lane(32);
+  exec::Step step = runner.step({runner.rows(lane, random_tokens(20, 1))});
+  const std::uint64_t id = step.id;
+  std::thread aborting([&] {
+    while (!waiting.entered.load()) std::this_thread::yield();
+    runner.executor().abort(id);
+    waiting.go_on.store(true);
+  });
+  const exec::StepResult result = runner.run(std::move(step));
+  aborting.join();
+  ASSERT_FALSE(result.status.ok());
+  EXPECT_EQ(result.status.error().code, ErrorCode::kCancelled);
+  EXPECT_EQ(waiting.last_layer.load(), 0u);
+  EXPECT_TRUE(result.outputs.empty());
+}
+
+TEST(CpuExecutor, LogitsThatAreNoNumbersFailTheStep) {
+  auto file = gguf::File::open(kF32);
+  ASSERT_TRUE(file.ok());
+  GgufWriter writer = GgufWriter::from(*file.value());
+  std::vector<float> head(512 * 64, 0.5f);
+  head[300 * 64 + 7] = std::nanf("");
+  writer.remove_tensor("output.weight");
+  writer.add_f32("output.weight", {64, 512}, head);
+  const std::string path = ::testing::TempDir() + "/larder_nan_head.gguf";
+  ASSERT_TRUE(writer.build().save(path));
+  StepRunner runner(load_or_die(path), options_of({"auto", kF32, kernels::KvType::kF16}));
+  Lane lane = runner.open_lane(32);
+  const exec::StepResult result = runner.run(runner.step({runner.rows(lane, std::vector<Token>{1, 2, 3})}));
+  ASSERT_FALSE(result.status.ok());
+  EXPECT_EQ(result.status.error().code, ErrorCode::kCorrupt);
+  std::remove(path.c_str());
+}
+
+TEST(CpuExecutor, CopiesKeepTheirValidTokensAndZeroTheRest) {
+  StepRunner runner(load_or_die(kF32), options_of({"auto", kF32, kernels::KvType::kF16}));
+  const std::vector<Token> prompt = random_tokens(32, 5);
+  Lane donor = runner.open_lane(32);
+  runner.feed(donor, prompt, 32);
+  Lane copies = runner.open_lane(4 * 32);
+  exec::Step step = runner.step({});
+  for (std::uint32_t i = 0; i < 4; ++i) step.copies.push_back({donor.table[0], copies.table[i], 8 * i + 1});
+  ASSERT_TRUE(runner.run(std::move(step)).status.ok());
+  for (std::uint32_t i = 0; i < 4; ++i) {
+    Lane cold = runner.open_lane(32);
+    runner.feed(cold, std::span(prompt).first(8 * i + 1), 32);
+    EXPECT_EQ(runner.block_bytes(copies.table[i]), runner.block_bytes(cold.table[0])) << 8 * i + 1 << " tokens";
+  }
+}
+
+TEST(CpuExecutor, GivesLogitsWithoutSamplingAndNothingUnasked) {
+  StepRunner runner(load_or_die(kF32), options_of({"auto", kF32, kernels::KvType::kF16}));
+  Lane lane = runner.open_lane(32);
+  exec::SequenceRows rows = runner.rows(lane, std::vector<Token>{1, 2, 3});
+  rows.output = exec::OutputKind::kNone;
+  rows.sampling.params = nullptr;
+  lane.position = 0;
+  exec::SequenceRows silent = runner.rows(lane, std::vector<Token>{1, 2, 3});
+  silent.output = exec::OutputKind::kNone;
+  silent.want_logits = false;
+  const exec::StepResult asked = runner.run(runner.step({rows}));
+  ASSERT_TRUE(asked.status.ok());
+  EXPECT_EQ(asked.outputs.at(0).logits.size(), 512u);
+  EXPECT_EQ(asked.outputs.at(0).sampled.token, -1);
+  const exec::StepResult unasked = runner.run(runner.step({silent}));
+  EXPECT_TRUE(unasked.outputs.at(0).logits.empty());
 }
 
 class RefusedStep : public ::testing::Test {

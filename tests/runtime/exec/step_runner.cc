@@ -30,7 +30,8 @@ std::shared_ptr<const model::Model> load_or_die(const std::string& path) {
 
 StepRunner::StepRunner(std::shared_ptr<const model::Model> model, exec::ExecutorOptions options)
     : model_(std::move(model)) {
-  auto made = exec::make_cpu_executor(model_, options, [this](exec::StepResult result) { completed(std::move(result)); });
+  auto made = exec::make_cpu_executor(model_, options,
+                                      [this](exec::StepResult result) { completed(std::move(result)); });
   if (!made.ok()) die(made.error());
   executor_ = std::move(made).value();
 }

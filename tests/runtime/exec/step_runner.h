@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// StepRunner: an executor with a synchronous front for tests: feed tokens of a lane (one sequence with blocks of its own),
-// get the last row's logits.
+// StepRunner: an executor with a synchronous front for tests: feed tokens of a lane (one sequence with blocks of its
+// own), get the last row's logits.
 // Threads: one.
 #pragma once
 
