@@ -2,8 +2,11 @@
 // The list of pages: one line each, in the order of the navigation and of Ctrl+1..9.
 #include <QCoreApplication>
 
+#include "gui/pages/models/models_page.h"
 #include "gui/pages/overview/overview_page.h"
+#include "gui/pages/packs/packs_page.h"
 #include "gui/pages/page.h"
+#include "gui/pages/tenants/tenants_page.h"
 #include "gui/pages/tree/tree_page.h"
 
 namespace larder::gui {
@@ -30,6 +33,9 @@ QVector<PageSpec> pageList() {
   return {
       spec<OverviewPage>("overview", "overview", Group::kWatch, true, PageWords::tr("Overview")),
       spec<TreePage>("tree", "tree", Group::kWatch, true, PageWords::tr("Prefix tree")),
+      spec<PacksPage>("packs", "packs", Group::kManage, false, PageWords::tr("Packs")),
+      spec<TenantsPage>("tenants", "tenants", Group::kManage, false, PageWords::tr("Tenants and keys")),
+      spec<ModelsPage>("models", "models", Group::kMachine, false, PageWords::tr("Models")),
   };
 }
 

@@ -2,6 +2,33 @@
 <!DOCTYPE TS>
 <TS version="2.1" language="en" sourcelanguage="en">
 <context>
+    <name>larder::gui::ModelCard</name>
+    <message numerus="yes">
+        <source>%n requests are being ended, then its memory is free.</source>
+        <translation>
+            <numerusform>%n request is being ended, then its memory is free.</numerusform>
+            <numerusform>%n requests are being ended, then its memory is free.</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
+    <name>larder::gui::ModelsPage</name>
+    <message numerus="yes">
+        <source>%n in %1, and what was loaded from elsewhere</source>
+        <translation>
+            <numerusform>%n in %1, and what was loaded from elsewhere</numerusform>
+            <numerusform>%n in %1, and what was loaded from elsewhere</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%1 of weights and %2 kept in the pool are given back; what was kept must be computed again. %n running requests are ended.</source>
+        <translation>
+            <numerusform>%1 of weights and %2 kept in the pool are given back; what was kept must be computed again. %n running request is ended.</numerusform>
+            <numerusform>%1 of weights and %2 kept in the pool are given back; what was kept must be computed again. %n running requests are ended.</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
     <name>larder::gui::NavButton</name>
     <message numerus="yes">
         <source>%n to look at</source>
@@ -39,6 +66,23 @@
     </message>
 </context>
 <context>
+    <name>larder::gui::PacksPage</name>
+    <message numerus="yes">
+        <source>%n packs</source>
+        <translation>
+            <numerusform>%n pack</numerusform>
+            <numerusform>%n packs</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%1, %n blocks</source>
+        <translation>
+            <numerusform>%1, %n block</numerusform>
+            <numerusform>%1, %n blocks</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
     <name>larder::gui::PrefixTreeView</name>
     <message numerus="yes">
         <source>%n hits</source>
@@ -59,6 +103,37 @@
         <translation>
             <numerusform>%n more</numerusform>
             <numerusform>%n more</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
+    <name>larder::gui::TenantsPage</name>
+    <message numerus="yes">
+        <source>%n tenants</source>
+        <translation>
+            <numerusform>%n tenant</numerusform>
+            <numerusform>%n tenants</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%n keys</source>
+        <translation>
+            <numerusform>%n key</numerusform>
+            <numerusform>%n keys</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%n keys stop working.</source>
+        <translation>
+            <numerusform>%n key stops working.</numerusform>
+            <numerusform>%n keys stop working.</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%n requests running or queued are ended.</source>
+        <translation>
+            <numerusform>%n request running or queued is ended.</numerusform>
+            <numerusform>%n requests running or queued are ended.</numerusform>
         </translation>
     </message>
 </context>

@@ -72,6 +72,18 @@
         <source>Prefix tree</source>
         <translation>Albero prefissi</translation>
     </message>
+    <message>
+        <source>Packs</source>
+        <translation>Pacchetti</translation>
+    </message>
+    <message>
+        <source>Tenants and keys</source>
+        <translation>Utenze e chiavi</translation>
+    </message>
+    <message>
+        <source>Models</source>
+        <translation>Modelli</translation>
+    </message>
 </context>
 <context>
     <name>TreeRows</name>
@@ -259,6 +271,21 @@
     </message>
 </context>
 <context>
+    <name>larder::gui::ConfirmDialog</name>
+    <message>
+        <source>To go on, type &amp;the name: %1</source>
+        <translation>Per continuare scrivi &amp;il nome: %1</translation>
+    </message>
+    <message>
+        <source>Name, typed to confirm</source>
+        <translation>Nome, scritto per conferma</translation>
+    </message>
+    <message>
+        <source>&amp;Cancel</source>
+        <translation>&amp;Annulla</translation>
+    </message>
+</context>
+<context>
     <name>larder::gui::ConnectCard</name>
     <message>
         <source>Connect a program</source>
@@ -348,6 +375,13 @@
     </message>
 </context>
 <context>
+    <name>larder::gui::FormDialog</name>
+    <message>
+        <source>&amp;Cancel</source>
+        <translation>&amp;Annulla</translation>
+    </message>
+</context>
+<context>
     <name>larder::gui::KeyModel</name>
     <message>
         <source>Key</source>
@@ -384,6 +418,33 @@
     <message>
         <source>never</source>
         <translation>mai</translation>
+    </message>
+</context>
+<context>
+    <name>larder::gui::KeyShownDialog</name>
+    <message>
+        <source>The new key</source>
+        <translation>La nuova chiave</translation>
+    </message>
+    <message>
+        <source>Key “%1”: copy it now</source>
+        <translation>Chiave “%1”: copiala adesso</translation>
+    </message>
+    <message>
+        <source>&amp;Copy</source>
+        <translation>&amp;Copia</translation>
+    </message>
+    <message>
+        <source>It is shown this once. Whoever has it can use this engine as the tenant; if it is lost, revoke it and create another.</source>
+        <translation>Si vede solo questa volta. Chi la possiede può usare il motore come l'utenza; se va persa, revocala e creane un'altra.</translation>
+    </message>
+    <message>
+        <source>I &amp;have it: close</source>
+        <translation>Ce l'&amp;ho: chiudi</translation>
+    </message>
+    <message>
+        <source>Copied</source>
+        <translation>Copiata</translation>
     </message>
 </context>
 <context>
@@ -485,6 +546,61 @@
     </message>
 </context>
 <context>
+    <name>larder::gui::MemoryLedger</name>
+    <message>
+        <source>Memory ledger</source>
+        <translation>Conto della memoria</translation>
+    </message>
+    <message>
+        <source>the parts add up to the total</source>
+        <translation>la somma delle parti è il totale</translation>
+    </message>
+    <message>
+        <source>total %1</source>
+        <translation>totale %1</translation>
+    </message>
+    <message>
+        <source>Weights</source>
+        <translation>Pesi</translation>
+    </message>
+    <message>
+        <source>Pool (%1), in use</source>
+        <translation>Riserva (%1), in uso</translation>
+    </message>
+    <message>
+        <source>Pool (%1), pinned</source>
+        <translation>Riserva (%1), fissati</translation>
+    </message>
+    <message>
+        <source>Pool (%1), kept</source>
+        <translation>Riserva (%1), conservati</translation>
+    </message>
+    <message>
+        <source>Pool (%1), free</source>
+        <translation>Riserva (%1), liberi</translation>
+    </message>
+    <message>
+        <source>KV per token</source>
+        <translation>KV per token</translation>
+    </message>
+    <message>
+        <source>No model holds memory</source>
+        <translation>Nessun modello occupa memoria</translation>
+    </message>
+    <message>
+        <source>No model holds memory.</source>
+        <translation>Nessun modello occupa memoria.</translation>
+    </message>
+    <message>
+        <source>The pool holds %1 tokens: %2 blocks of %3.</source>
+        <translation>La riserva contiene %1 token: %2 blocchi da %3.</translation>
+    </message>
+    <message>
+        <source>The process holds %1 of memory now; blocks never used yet are not in it.</source>
+        <translation>Il processo occupa ora %1 di memoria; i blocchi mai usati non contano.</translation>
+    </message>
+</context>
+<context>
     <name>larder::gui::MissList</name>
     <message>
         <source>Nothing was lost in this time: every prompt reused what was there.</source>
@@ -496,6 +612,108 @@
     <message>
         <source>once</source>
         <translation>una volta</translation>
+    </message>
+</context>
+<context>
+    <name>larder::gui::ModelCard</name>
+    <message>
+        <source>Try &amp;again</source>
+        <translation>&amp;Riprova</translation>
+    </message>
+    <message>
+        <source>&amp;Cancel loading</source>
+        <translation>&amp;Annulla caricamento</translation>
+    </message>
+    <message>
+        <source>&amp;Dismiss</source>
+        <translation>&amp;Chiudi</translation>
+    </message>
+    <message>
+        <source>&amp;Unload…</source>
+        <translation>&amp;Scarica…</translation>
+    </message>
+    <message>
+        <source>Loading %1</source>
+        <translation>Carico %1</translation>
+    </message>
+    <message>
+        <source>%1 tokens</source>
+        <translation>%1 token</translation>
+    </message>
+    <message>
+        <source>Weights</source>
+        <translation>Pesi</translation>
+    </message>
+    <message>
+        <source>Context</source>
+        <translation>Contesto</translation>
+    </message>
+    <message>
+        <source>Longest request</source>
+        <translation>Richiesta più lunga</translation>
+    </message>
+    <message>
+        <source>KV per token</source>
+        <translation>KV per token</translation>
+    </message>
+    <message>
+        <source>Chat template</source>
+        <translation>Modello di chat</translation>
+    </message>
+    <message>
+        <source>yes</source>
+        <translation>sì</translation>
+    </message>
+    <message>
+        <source>no: plain text only</source>
+        <translation>no: solo testo semplice</translation>
+    </message>
+    <message>
+        <source>Reading (prefill)</source>
+        <translation>Lettura (prefill)</translation>
+    </message>
+    <message>
+        <source>tok</source>
+        <translation>tok</translation>
+    </message>
+    <message>
+        <source>Writing (decode)</source>
+        <translation>Scrittura (decode)</translation>
+    </message>
+    <message>
+        <source>Architecture</source>
+        <translation>Architettura</translation>
+    </message>
+    <message>
+        <source>Arithmetic</source>
+        <translation>Aritmetica</translation>
+    </message>
+    <message>
+        <source>Device</source>
+        <translation>Dispositivo</translation>
+    </message>
+    <message>
+        <source>%1 of the file is read and checked.</source>
+        <translation>Letto e controllato il %1 del file.</translation>
+    </message>
+    <message>
+        <source>%1 answers until then.</source>
+        <translation>Fino ad allora risponde %1.</translation>
+    </message>
+    <message numerus="yes">
+        <source>%n requests are being ended, then its memory is free.</source>
+        <translation>
+            <numerusform>%n richiesta sta finendo, poi la sua memoria è libera.</numerusform>
+            <numerusform>%n richieste stanno finendo, poi la sua memoria è libera.</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>The file was refused.</source>
+        <translation>Il file è stato rifiutato.</translation>
+    </message>
+    <message>
+        <source>What to do: check the file at %1, or choose another GGUF file. A model that answered before still does.</source>
+        <translation>Che cosa fare: controlla il file %1 o scegli un altro file GGUF. Se prima un modello rispondeva, risponde ancora.</translation>
     </message>
 </context>
 <context>
@@ -535,6 +753,127 @@
     <message>
         <source>loading, %1</source>
         <translation>in caricamento, %1</translation>
+    </message>
+</context>
+<context>
+    <name>larder::gui::ModelsPage</name>
+    <message>
+        <source>&amp;Load</source>
+        <translation>&amp;Carica</translation>
+    </message>
+    <message>
+        <source>Load a &amp;file…</source>
+        <translation>Carica un &amp;file…</translation>
+    </message>
+    <message>
+        <source>Files</source>
+        <translation>File</translation>
+    </message>
+    <message>
+        <source>Model files</source>
+        <translation>File dei modelli</translation>
+    </message>
+    <message>
+        <source>no other file in the models folder</source>
+        <translation>nessun altro file nella cartella dei modelli</translation>
+    </message>
+    <message numerus="yes">
+        <source>%n in %1, and what was loaded from elsewhere</source>
+        <translation>
+            <numerusform>%n in %1, più quanto caricato da altrove</numerusform>
+            <numerusform>%n in %1, più quanto caricato da altrove</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>no model answers</source>
+        <translation>nessun modello risponde</translation>
+    </message>
+    <message>
+        <source>%1 of %2 loaded</source>
+        <translation>%1 di %2 in memoria</translation>
+    </message>
+    <message>
+        <source>No model loaded</source>
+        <translation>Nessun modello caricato</translation>
+    </message>
+    <message>
+        <source>Requests are answered with 503 until one is.</source>
+        <translation>Finché non ce n'è uno, alle richieste si risponde 503.</translation>
+    </message>
+    <message>
+        <source>Choose a model…</source>
+        <translation>Scegli un modello…</translation>
+    </message>
+    <message>
+        <source>or drop a .gguf file anywhere on this window</source>
+        <translation>o trascina un file .gguf in questa finestra</translation>
+    </message>
+    <message>
+        <source>It is used where it lies and checked before it answers.</source>
+        <translation>Viene usato dove si trova e controllato prima che risponda.</translation>
+    </message>
+    <message>
+        <source>Put .gguf files into the models folder, or drop one on this window.</source>
+        <translation>Metti dei file .gguf nella cartella dei modelli o trascinane uno in questa finestra.</translation>
+    </message>
+    <message>
+        <source>One load at a time: wait, or cancel it above.</source>
+        <translation>Un caricamento alla volta: aspetta, o annullalo qui sopra.</translation>
+    </message>
+    <message>
+        <source>%1 is in memory.</source>
+        <translation>%1 è in memoria.</translation>
+    </message>
+    <message>
+        <source>Reads %1 from disk. %2 is then unloaded, and the %3 kept for it must be computed again.</source>
+        <translation>Legge %1 dal disco. Poi %2 viene scaricato e i %3 conservati per esso andranno ricalcolati.</translation>
+    </message>
+    <message>
+        <source>Reads %1 from disk.</source>
+        <translation>Legge %1 dal disco.</translation>
+    </message>
+    <message>
+        <source>%1 is loaded</source>
+        <translation>%1 è in memoria</translation>
+    </message>
+    <message>
+        <source>Loading %1 was cancelled</source>
+        <translation>Caricamento di %1 annullato</translation>
+    </message>
+    <message>
+        <source>%1 was not loaded</source>
+        <translation>%1 non è stato caricato</translation>
+    </message>
+    <message>
+        <source>Loading %1 was not cancelled</source>
+        <translation>Il caricamento di %1 non è stato annullato</translation>
+    </message>
+    <message>
+        <source>%1 was not put away</source>
+        <translation>%1 non è stato tolto dall'elenco</translation>
+    </message>
+    <message numerus="yes">
+        <source>%1 of weights and %2 kept in the pool are given back; what was kept must be computed again. %n running requests are ended.</source>
+        <translation>
+            <numerusform>Si liberano %1 di pesi e %2 conservati nella riserva; ciò che era conservato andrà ricalcolato. %n richiesta in corso viene chiusa.</numerusform>
+            <numerusform>Si liberano %1 di pesi e %2 conservati nella riserva; ciò che era conservato andrà ricalcolato. %n richieste in corso vengono chiuse.</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>Unload %1?</source>
+        <translation>Scaricare %1?</translation>
+    </message>
+    <message>
+        <source>&amp;Unload</source>
+        <translation>&amp;Scarica</translation>
+    </message>
+    <message>
+        <source>%1 was not unloaded</source>
+        <translation>%1 non è stato scaricato</translation>
+    </message>
+    <message>
+        <source>%1 is unloaded</source>
+        <translation>%1 è stato scaricato</translation>
     </message>
 </context>
 <context>
@@ -579,6 +918,80 @@
     <message>
         <source>This window is attached to %1. Overview, Prefix tree and Requests work from here; for %2 open Larder on that computer.</source>
         <translation>Questa finestra è collegata a %1. Panoramica, Albero prefissi e Richieste funzionano da qui; per %2 apri Larder su quel computer.</translation>
+    </message>
+</context>
+<context>
+    <name>larder::gui::NewKeyDialog</name>
+    <message>
+        <source>New key for %1</source>
+        <translation>Nuova chiave per %1</translation>
+    </message>
+    <message>
+        <source>C&amp;reate key</source>
+        <translation>C&amp;rea chiave</translation>
+    </message>
+    <message>
+        <source>&amp;Admin: may see and change everything</source>
+        <translation>&amp;Amministratore: può vedere e cambiare tutto</translation>
+    </message>
+    <message>
+        <source>Label of the key</source>
+        <translation>Etichetta della chiave</translation>
+    </message>
+    <message>
+        <source>for example: kitchen tablet</source>
+        <translation>per esempio: tablet in cucina</translation>
+    </message>
+    <message>
+        <source>&amp;Label</source>
+        <translation>&amp;Etichetta</translation>
+    </message>
+    <message>
+        <source>The tenant comes from the key, never from the request. The key is shown once; Larder keeps only its hash.</source>
+        <translation>L'utenza si ricava dalla chiave, mai dalla richiesta. La chiave si vede una volta sola; Larder ne conserva solo l'hash.</translation>
+    </message>
+</context>
+<context>
+    <name>larder::gui::NewTenantDialog</name>
+    <message>
+        <source>New tenant</source>
+        <translation>Nuova utenza</translation>
+    </message>
+    <message>
+        <source>C&amp;reate tenant</source>
+        <translation>C&amp;rea utenza</translation>
+    </message>
+    <message>
+        <source>Name of the tenant</source>
+        <translation>Nome dell'utenza</translation>
+    </message>
+    <message>
+        <source>for example: Home Assistant</source>
+        <translation>per esempio: Home Assistant</translation>
+    </message>
+    <message>
+        <source>Limit in MiB</source>
+        <translation>Limite in MiB</translation>
+    </message>
+    <message>
+        <source> MiB</source>
+        <translation> MiB</translation>
+    </message>
+    <message>
+        <source>no limit</source>
+        <translation>nessun limite</translation>
+    </message>
+    <message>
+        <source>&amp;Name</source>
+        <translation>&amp;Nome</translation>
+    </message>
+    <message>
+        <source>&amp;Limit in the pool</source>
+        <translation>&amp;Limite nella riserva</translation>
+    </message>
+    <message>
+        <source>Letters a to z, digits, blank, dot, dash and underscore. A tenant shares no prefix with another one. What gives way when room is short is decided by the pool's policy.</source>
+        <translation>Lettere dalla a alla z, cifre, spazio, punto, trattino e trattino basso. Un'utenza non condivide prefissi con le altre. Che cosa cede il posto quando manca spazio lo decide la regola della riserva.</translation>
     </message>
 </context>
 <context>
@@ -881,6 +1294,179 @@
     <message>
         <source>not read yet</source>
         <translation>non ancora letto</translation>
+    </message>
+</context>
+<context>
+    <name>larder::gui::PacksPage</name>
+    <message>
+        <source>Text</source>
+        <translation>Testo</translation>
+    </message>
+    <message>
+        <source>Packs</source>
+        <translation>Pacchetti</translation>
+    </message>
+    <message>
+        <source>No packs here</source>
+        <translation>Nessun pacchetto</translation>
+    </message>
+    <message>
+        <source>The packs come with Larder; this engine found none beside its program.</source>
+        <translation>I pacchetti arrivano con Larder; questo motore non ne ha trovati accanto al programma.</translation>
+    </message>
+    <message>
+        <source>Text of the pack, read only</source>
+        <translation>Testo del pacchetto, sola lettura</translation>
+    </message>
+    <message>
+        <source>What it takes</source>
+        <translation>Quanto costa</translation>
+    </message>
+    <message>
+        <source>Keep it ready</source>
+        <translation>Tienilo pronto</translation>
+    </message>
+    <message>
+        <source>The pack is being read</source>
+        <translation>Il pacchetto viene letto</translation>
+    </message>
+    <message numerus="yes">
+        <source>%n packs</source>
+        <translation>
+            <numerusform>%n pacchetto</numerusform>
+            <numerusform>%n pacchetti</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source> · %1 warm · %2 pinned</source>
+        <translation> · caldi: %1 · fissati: %2</translation>
+    </message>
+    <message>
+        <source>%1, read only</source>
+        <translation>%1, sola lettura</translation>
+    </message>
+    <message>
+        <source>Tokens</source>
+        <translation>Token</translation>
+    </message>
+    <message>
+        <source>Language</source>
+        <translation>Lingua</translation>
+    </message>
+    <message>
+        <source>Italian</source>
+        <translation>Italiano</translation>
+    </message>
+    <message>
+        <source>English</source>
+        <translation>Inglese</translation>
+    </message>
+    <message>
+        <source>To compute</source>
+        <translation>Da calcolare</translation>
+    </message>
+    <message>
+        <source>nothing: kept</source>
+        <translation>nulla: conservato</translation>
+    </message>
+    <message>
+        <source>In the pool</source>
+        <translation>Nella riserva</translation>
+    </message>
+    <message numerus="yes">
+        <source>%1, %n blocks</source>
+        <translation>
+            <numerusform>%1, %n blocco</numerusform>
+            <numerusform>%1, %n blocchi</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>Version</source>
+        <translation>Versione</translation>
+    </message>
+    <message>
+        <source>Measured at</source>
+        <translation>Ritmo misurato</translation>
+    </message>
+    <message>
+        <source>tok</source>
+        <translation>tok</translation>
+    </message>
+    <message>
+        <source>Load a model first: a pack is counted and kept for the model that reads it.</source>
+        <translation>Prima carica un modello: un pacchetto si conta e si conserva per il modello che lo legge.</translation>
+    </message>
+    <message>
+        <source>It is kept: a request that begins with it starts at its first new token. Pinned, it stays under pressure.</source>
+        <translation>È conservato: una richiesta che comincia così parte dal suo primo token nuovo. Se è fissato, resta anche quando manca spazio.</translation>
+    </message>
+    <message>
+        <source>Its tokens are counted when it is warmed for the first time with this model.</source>
+        <translation>I suoi token si contano la prima volta che lo si scalda con questo modello.</translation>
+    </message>
+    <message>
+        <source>Warming reads %1 tokens and keeps %2. No rate has been measured yet.</source>
+        <translation>Per scaldarlo si leggono %1 token e si conservano %2. Nessun ritmo è stato ancora misurato.</translation>
+    </message>
+    <message>
+        <source>Warming takes at most %1 (%2 tokens at the measured rate) and keeps %3.</source>
+        <translation>Scaldarlo richiede al massimo %1 (%2 token al ritmo misurato) e conserva %3.</translation>
+    </message>
+    <message>
+        <source>Pins hold %1 of a budget of %2.</source>
+        <translation>I fissaggi occupano %1 su un limite di %2.</translation>
+    </message>
+    <message>
+        <source>Warm</source>
+        <translation>Caldo</translation>
+    </message>
+    <message>
+        <source>&amp;Warm now</source>
+        <translation>&amp;Scalda ora</translation>
+    </message>
+    <message>
+        <source>Un&amp;pin</source>
+        <translation>S&amp;blocca</translation>
+    </message>
+    <message>
+        <source>&amp;Pin</source>
+        <translation>&amp;Fissa</translation>
+    </message>
+    <message>
+        <source>Warm and &amp;pin</source>
+        <translation>Scalda e &amp;fissa</translation>
+    </message>
+    <message>
+        <source>The pack %1 was not pinned</source>
+        <translation>Il pacchetto %1 non è stato fissato</translation>
+    </message>
+    <message>
+        <source>The pack %1 was not warmed</source>
+        <translation>Il pacchetto %1 non è stato scaldato</translation>
+    </message>
+    <message>
+        <source>Pinned the pack %1: %2</source>
+        <translation>Pacchetto %1 fissato: %2</translation>
+    </message>
+    <message>
+        <source>Undo</source>
+        <translation>Annulla</translation>
+    </message>
+    <message>
+        <source>%1 is warm: %2 tokens are kept</source>
+        <translation>%1 è caldo: %2 token conservati</translation>
+    </message>
+    <message>
+        <source>pack %1</source>
+        <translation>pacchetto %1</translation>
+    </message>
+    <message>
+        <source>The pack %1 was not unpinned</source>
+        <translation>Il pacchetto %1 non è stato sbloccato</translation>
+    </message>
+    <message>
+        <source>Unpinned the pack %1; it stays warm until room is needed</source>
+        <translation>Pacchetto %1 sbloccato; resta caldo finché non serve spazio</translation>
     </message>
 </context>
 <context>
@@ -1217,6 +1803,197 @@
     </message>
 </context>
 <context>
+    <name>larder::gui::TenantsPage</name>
+    <message>
+        <source>New &amp;tenant…</source>
+        <translation>Nuova &amp;utenza…</translation>
+    </message>
+    <message>
+        <source>New &amp;key…</source>
+        <translation>Nuova &amp;chiave…</translation>
+    </message>
+    <message>
+        <source>&amp;Revoke…</source>
+        <translation>&amp;Revoca…</translation>
+    </message>
+    <message>
+        <source>&amp;Delete tenant…</source>
+        <translation>&amp;Elimina utenza…</translation>
+    </message>
+    <message>
+        <source>Tenants</source>
+        <translation>Utenze</translation>
+    </message>
+    <message>
+        <source>Keys</source>
+        <translation>Chiavi</translation>
+    </message>
+    <message>
+        <source>the tenant comes from the key, never from the request</source>
+        <translation>l'utenza si ricava dalla chiave, mai dalla richiesta</translation>
+    </message>
+    <message>
+        <source>Keys of the tenant</source>
+        <translation>Chiavi dell'utenza</translation>
+    </message>
+    <message numerus="yes">
+        <source>%n tenants</source>
+        <translation>
+            <numerusform>%n utenza</numerusform>
+            <numerusform>%n utenze</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%n keys</source>
+        <translation>
+            <numerusform>%n chiave</numerusform>
+            <numerusform>%n chiavi</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>No key yet: nothing can reach this tenant until one is created.</source>
+        <translation>Ancora nessuna chiave: finché non ne crei una, nessuno raggiunge questa utenza.</translation>
+    </message>
+    <message>
+        <source>A key is shown once, when it is created; Larder keeps only its hash. “Never” means: not since the engine started.</source>
+        <translation>Una chiave si vede una volta, quando si crea; Larder ne conserva solo l'hash. “Mai” vuol dire: non dall'avvio del motore.</translation>
+    </message>
+    <message>
+        <source>%1 of its limit of %2</source>
+        <translation>%1 del suo limite di %2</translation>
+    </message>
+    <message>
+        <source>%1 of the pool of %2</source>
+        <translation>%1 della riserva di %2</translation>
+    </message>
+    <message>
+        <source>end of the bar: %1 · bracket: pinned</source>
+        <translation>fine della barra: %1 · graffa: fissati</translation>
+    </message>
+    <message>
+        <source>its limit</source>
+        <translation>il suo limite</translation>
+    </message>
+    <message>
+        <source>the whole pool</source>
+        <translation>l'intera riserva</translation>
+    </message>
+    <message>
+        <source>end of the bar: %1</source>
+        <translation>fine della barra: %1</translation>
+    </message>
+    <message>
+        <source>%1 of %2, %3</source>
+        <translation>%1 di %2, %3</translation>
+    </message>
+    <message>
+        <source>Kept</source>
+        <translation>Conservati</translation>
+    </message>
+    <message>
+        <source>Blocks</source>
+        <translation>Blocchi</translation>
+    </message>
+    <message>
+        <source>Pinned</source>
+        <translation>Fissati</translation>
+    </message>
+    <message>
+        <source>Limit</source>
+        <translation>Limite</translation>
+    </message>
+    <message>
+        <source>none</source>
+        <translation>nessuno</translation>
+    </message>
+    <message>
+        <source>Prompt tokens reused</source>
+        <translation>Token del prompt riusati</translation>
+    </message>
+    <message>
+        <source>Requests</source>
+        <translation>Richieste</translation>
+    </message>
+    <message>
+        <source>Running</source>
+        <translation>In corso</translation>
+    </message>
+    <message>
+        <source>Queued</source>
+        <translation>In coda</translation>
+    </message>
+    <message>
+        <source>Created the tenant %1; it needs a key next</source>
+        <translation>Utenza %1 creata; ora le serve una chiave</translation>
+    </message>
+    <message>
+        <source>It has not been used since the engine started.</source>
+        <translation>Non è stata usata dall'avvio del motore.</translation>
+    </message>
+    <message>
+        <source>It was last used %1 ago.</source>
+        <translation>L'ultimo uso risale a %1 fa.</translation>
+    </message>
+    <message>
+        <source>Revoke the key %1?</source>
+        <translation>Revocare la chiave %1?</translation>
+    </message>
+    <message>
+        <source>Programs that use it are refused from now on. What they had computed stays with the tenant.</source>
+        <translation>I programmi che la usano vengono respinti da subito. Ciò che avevano calcolato resta all'utenza.</translation>
+    </message>
+    <message>
+        <source>&amp;Revoke</source>
+        <translation>&amp;Revoca</translation>
+    </message>
+    <message>
+        <source>Revoked the key %1</source>
+        <translation>Chiave %1 revocata</translation>
+    </message>
+    <message>
+        <source>The key %1 was not revoked</source>
+        <translation>La chiave %1 non è stata revocata</translation>
+    </message>
+    <message>
+        <source>%1 in %2 blocks are freed and nothing of it can be found again.</source>
+        <translation>Si liberano %1 in %2 blocchi e nulla si potrà più ritrovare.</translation>
+    </message>
+    <message>
+        <source>%1 of it is pinned; the pins go too.</source>
+        <translation>Di questi, %1 sono fissati; se ne vanno anche i fissaggi.</translation>
+    </message>
+    <message numerus="yes">
+        <source>%n keys stop working.</source>
+        <translation>
+            <numerusform>%n chiave smette di funzionare.</numerusform>
+            <numerusform>%n chiavi smettono di funzionare.</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%n requests running or queued are ended.</source>
+        <translation>
+            <numerusform>%n richiesta in corso o in coda viene chiusa.</numerusform>
+            <numerusform>%n richieste in corso o in coda vengono chiuse.</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>Delete the tenant %1?</source>
+        <translation>Eliminare l'utenza %1?</translation>
+    </message>
+    <message>
+        <source>&amp;Delete %1</source>
+        <translation>&amp;Elimina %1</translation>
+    </message>
+    <message>
+        <source>Deleted the tenant %1</source>
+        <translation>Utenza %1 eliminata</translation>
+    </message>
+    <message>
+        <source>The tenant %1 was not deleted</source>
+        <translation>L'utenza %1 non è stata eliminata</translation>
+    </message>
+</context>
+<context>
     <name>larder::gui::ToolStrip</name>
     <message>
         <source>Time range</source>
@@ -1236,7 +2013,7 @@
     </message>
     <message>
         <source>Find or run a command</source>
-        <translation>Cerca o esegui un comando</translation>
+        <translation>Cerca un comando</translation>
     </message>
     <message>
         <source>Engine: %1</source>
