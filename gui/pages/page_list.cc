@@ -34,7 +34,7 @@ QVector<PageSpec> pageList() {
       spec<OverviewPage>("overview", "overview", Group::kWatch, true, PageWords::tr("Overview")),
       spec<TreePage>("tree", "tree", Group::kWatch, true, PageWords::tr("Prefix tree")),
       spec<PacksPage>("packs", "packs", Group::kManage, false, PageWords::tr("Packs")),
-      spec<TenantsPage>("tenants", "tenants", Group::kManage, false, PageWords::tr("Tenants and keys")),
+      spec<TenantsPage>("tenants", "tenants", Group::kManage, false, PageWords::tr("Tenants & keys")),
       spec<ModelsPage>("models", "models", Group::kMachine, false, PageWords::tr("Models")),
   };
 }

@@ -77,12 +77,12 @@
         <translation>Pacchetti</translation>
     </message>
     <message>
-        <source>Tenants and keys</source>
-        <translation>Utenze e chiavi</translation>
-    </message>
-    <message>
         <source>Models</source>
         <translation>Modelli</translation>
+    </message>
+    <message>
+        <source>Tenants &amp; keys</source>
+        <translation>Utenze e chiavi</translation>
     </message>
 </context>
 <context>
@@ -108,7 +108,7 @@
     <name>Words</name>
     <message>
         <source>another tenant</source>
-        <translation>un'altra utenza</translation>
+        <translation>un&apos;altra utenza</translation>
     </message>
     <message>
         <source>full prefix</source>
@@ -244,7 +244,7 @@
     </message>
     <message>
         <source>Everything before the last message was reused</source>
-        <translation>Riusato tutto prima dell'ultimo messaggio</translation>
+        <translation>Riusato tutto prima dell&apos;ultimo messaggio</translation>
     </message>
     <message>
         <source>Device</source>
@@ -309,7 +309,7 @@
     </message>
     <message>
         <source>The API answers on this computer only.</source>
-        <translation>L'API risponde solo su questo computer.</translation>
+        <translation>L&apos;API risponde solo su questo computer.</translation>
     </message>
     <message>
         <source>It says 503, “no model loaded”, until one is.</source>
@@ -436,11 +436,11 @@
     </message>
     <message>
         <source>It is shown this once. Whoever has it can use this engine as the tenant; if it is lost, revoke it and create another.</source>
-        <translation>Si vede solo questa volta. Chi la possiede può usare il motore come l'utenza; se va persa, revocala e creane un'altra.</translation>
+        <translation>Si vede solo questa volta. Chi la possiede può usare il motore come l&apos;utenza; se va persa, revocala e creane un&apos;altra.</translation>
     </message>
     <message>
         <source>I &amp;have it: close</source>
-        <translation>Ce l'&amp;ho: chiudi</translation>
+        <translation>Ce l&apos;&amp;ho: chiudi</translation>
     </message>
     <message>
         <source>Copied</source>
@@ -604,7 +604,7 @@
     <name>larder::gui::MissList</name>
     <message>
         <source>Nothing was lost in this time: every prompt reused what was there.</source>
-        <translation>In questo tempo non si è perso nulla: ogni prompt ha riusato ciò che c'era.</translation>
+        <translation>In questo tempo non si è perso nulla: ogni prompt ha riusato ciò che c&apos;era.</translation>
     </message>
 </context>
 <context>
@@ -798,7 +798,7 @@
     </message>
     <message>
         <source>Requests are answered with 503 until one is.</source>
-        <translation>Finché non ce n'è uno, alle richieste si risponde 503.</translation>
+        <translation>Finché non ce n&apos;è uno, alle richieste si risponde 503.</translation>
     </message>
     <message>
         <source>Choose a model…</source>
@@ -850,7 +850,7 @@
     </message>
     <message>
         <source>%1 was not put away</source>
-        <translation>%1 non è stato tolto dall'elenco</translation>
+        <translation>%1 non è stato tolto dall&apos;elenco</translation>
     </message>
     <message numerus="yes">
         <source>%1 of weights and %2 kept in the pool are given back; what was kept must be computed again. %n running requests are ended.</source>
@@ -948,7 +948,7 @@
     </message>
     <message>
         <source>The tenant comes from the key, never from the request. The key is shown once; Larder keeps only its hash.</source>
-        <translation>L'utenza si ricava dalla chiave, mai dalla richiesta. La chiave si vede una volta sola; Larder ne conserva solo l'hash.</translation>
+        <translation>L&apos;utenza si ricava dalla chiave, mai dalla richiesta. La chiave si vede una volta sola; Larder ne conserva solo l&apos;hash.</translation>
     </message>
 </context>
 <context>
@@ -963,7 +963,7 @@
     </message>
     <message>
         <source>Name of the tenant</source>
-        <translation>Nome dell'utenza</translation>
+        <translation>Nome dell&apos;utenza</translation>
     </message>
     <message>
         <source>for example: Home Assistant</source>
@@ -990,8 +990,8 @@
         <translation>&amp;Limite nella riserva</translation>
     </message>
     <message>
-        <source>Letters a to z, digits, blank, dot, dash and underscore. A tenant shares no prefix with another one. What gives way when room is short is decided by the pool's policy.</source>
-        <translation>Lettere dalla a alla z, cifre, spazio, punto, trattino e trattino basso. Un'utenza non condivide prefissi con le altre. Che cosa cede il posto quando manca spazio lo decide la regola della riserva.</translation>
+        <source>Letters a to z, digits, blank, dot, dash and underscore. A tenant shares no prefix with another one. What gives way when room is short is decided by the pool&apos;s policy.</source>
+        <translation>Lettere dalla a alla z, cifre, spazio, punto, trattino e trattino basso. Un&apos;utenza non condivide prefissi con le altre. Che cosa cede il posto quando manca spazio lo decide la regola della riserva.</translation>
     </message>
 </context>
 <context>
@@ -1578,7 +1578,7 @@
     </message>
     <message>
         <source>Whole tree</source>
-        <translation>Tutto l'albero</translation>
+        <translation>Tutto l&apos;albero</translation>
     </message>
     <message>
         <source>Pin or unpin</source>
@@ -1830,11 +1830,11 @@
     </message>
     <message>
         <source>the tenant comes from the key, never from the request</source>
-        <translation>l'utenza si ricava dalla chiave, mai dalla richiesta</translation>
+        <translation>l&apos;utenza si ricava dalla chiave, mai dalla richiesta</translation>
     </message>
     <message>
         <source>Keys of the tenant</source>
-        <translation>Chiavi dell'utenza</translation>
+        <translation>Chiavi dell&apos;utenza</translation>
     </message>
     <message numerus="yes">
         <source>%n tenants</source>
@@ -1856,7 +1856,7 @@
     </message>
     <message>
         <source>A key is shown once, when it is created; Larder keeps only its hash. “Never” means: not since the engine started.</source>
-        <translation>Una chiave si vede una volta, quando si crea; Larder ne conserva solo l'hash. “Mai” vuol dire: non dall'avvio del motore.</translation>
+        <translation>Una chiave si vede una volta, quando si crea; Larder ne conserva solo l&apos;hash. “Mai” vuol dire: non dall&apos;avvio del motore.</translation>
     </message>
     <message>
         <source>%1 of its limit of %2</source>
@@ -1876,7 +1876,7 @@
     </message>
     <message>
         <source>the whole pool</source>
-        <translation>l'intera riserva</translation>
+        <translation>l&apos;intera riserva</translation>
     </message>
     <message>
         <source>end of the bar: %1</source>
@@ -1928,11 +1928,11 @@
     </message>
     <message>
         <source>It has not been used since the engine started.</source>
-        <translation>Non è stata usata dall'avvio del motore.</translation>
+        <translation>Non è stata usata dall&apos;avvio del motore.</translation>
     </message>
     <message>
         <source>It was last used %1 ago.</source>
-        <translation>L'ultimo uso risale a %1 fa.</translation>
+        <translation>L&apos;ultimo uso risale a %1 fa.</translation>
     </message>
     <message>
         <source>Revoke the key %1?</source>
@@ -1940,7 +1940,7 @@
     </message>
     <message>
         <source>Programs that use it are refused from now on. What they had computed stays with the tenant.</source>
-        <translation>I programmi che la usano vengono respinti da subito. Ciò che avevano calcolato resta all'utenza.</translation>
+        <translation>I programmi che la usano vengono respinti da subito. Ciò che avevano calcolato resta all&apos;utenza.</translation>
     </message>
     <message>
         <source>&amp;Revoke</source>
@@ -1978,7 +1978,7 @@
     </message>
     <message>
         <source>Delete the tenant %1?</source>
-        <translation>Eliminare l'utenza %1?</translation>
+        <translation>Eliminare l&apos;utenza %1?</translation>
     </message>
     <message>
         <source>&amp;Delete %1</source>
@@ -1990,7 +1990,7 @@
     </message>
     <message>
         <source>The tenant %1 was not deleted</source>
-        <translation>L'utenza %1 non è stata eliminata</translation>
+        <translation>L&apos;utenza %1 non è stata eliminata</translation>
     </message>
 </context>
 <context>
@@ -2033,7 +2033,7 @@
     </message>
     <message>
         <source>Undo the last pin or unpin (Ctrl+Z)</source>
-        <translation>Annulla l'ultimo fissaggio o sblocco (Ctrl+Z)</translation>
+        <translation>Annulla l&apos;ultimo fissaggio o sblocco (Ctrl+Z)</translation>
     </message>
     <message>
         <source>Cancel</source>
@@ -2084,7 +2084,7 @@
     </message>
     <message>
         <source>Last requests that made or used it</source>
-        <translation>Ultime richieste che l'hanno scritta o usata</translation>
+        <translation>Ultime richieste che l&apos;hanno scritta o usata</translation>
     </message>
     <message>
         <source>Nothing selected</source>
@@ -2092,7 +2092,7 @@
     </message>
     <message>
         <source>Select a box in the tree to see what it holds.</source>
-        <translation>Scegli un riquadro dell'albero per vedere che cosa contiene.</translation>
+        <translation>Scegli un riquadro dell&apos;albero per vedere che cosa contiene.</translation>
     </message>
     <message>
         <source>Tokens</source>
@@ -2187,7 +2187,7 @@
     </message>
     <message>
         <source>made it</source>
-        <translation>l'ha scritta</translation>
+        <translation>l&apos;ha scritta</translation>
     </message>
     <message>
         <source>left it</source>
@@ -2272,7 +2272,7 @@
     </message>
     <message>
         <source>Outline of the prefix tree</source>
-        <translation>Elenco dell'albero dei prefissi</translation>
+        <translation>Elenco dell&apos;albero dei prefissi</translation>
     </message>
     <message>
         <source>Width: tokens</source>
@@ -2308,7 +2308,7 @@
     </message>
     <message>
         <source>Load a model; the tree grows with the first request.</source>
-        <translation>Carica un modello; l'albero cresce con la prima richiesta.</translation>
+        <translation>Carica un modello; l&apos;albero cresce con la prima richiesta.</translation>
     </message>
     <message>
         <source>After the first request this shows one box for each text that %1 will not have to read again.</source>
@@ -2347,7 +2347,7 @@
     </message>
     <message>
         <source>Esc: whole tree</source>
-        <translation>Esc: tutto l'albero</translation>
+        <translation>Esc: tutto l&apos;albero</translation>
     </message>
     <message>
         <source>pinned in the window</source>

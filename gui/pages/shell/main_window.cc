@@ -95,7 +95,7 @@ void MainWindow::buildFrame() {
 }
 
 QAction* MainWindow::addCommand(const QString& text, const QKeySequence& key, std::function<void()> act) {
-  auto* action = new QAction(text, this);
+  auto* action = new QAction(QString(text).replace(QLatin1Char('&'), QStringLiteral("&&")), this);
   action->setShortcut(key);
   connect(action, &QAction::triggered, this, [act = std::move(act)] { act(); });
   addAction(action);
