@@ -22,6 +22,12 @@ bool isFigure(int column) {
   }
 }
 
+// What came of it: the verdict, or the state while there is none.
+Label outcomeLabel(const RequestRecord& record) {
+  const bool none = record.usage.prompt_tokens == 0 || record.state == RequestRecord::State::kFailed;
+  return none ? stateLabel(record.state) : verdictLabel(record.verdict.kind);
+}
+
 bool isOver(const RequestRecord& record) { return record.state >= RequestRecord::State::kDone; }
 
 }  // namespace
@@ -106,7 +112,7 @@ QString RequestModel::text(const RequestRow& row, int column) const {
     case kReused:
       return record.usage.prompt_tokens == 0 ? noData() : countText(record.verdict.reused_tokens);
     case kVerdict:
-      return record.usage.prompt_tokens == 0 ? noData() : verdictLabel(record.verdict.kind).text;
+      return outcomeLabel(record).text;
     case kFirstToken:
       return record.timings.first_token_ms > 0 ? durationText(record.timings.first_token_ms) : noData();
     case kTotal:
@@ -159,9 +165,8 @@ QVariant RequestModel::data(const QModelIndex& index, int role) const {
       return static_cast<double>(at.record->verdict.reused_tokens) / at.record->usage.prompt_tokens;
     case kMoodRole:
     case kIconRole: {
-      if (column == kVerdict && at.record->usage.prompt_tokens == 0) return {};
       if (column != kVerdict && column != kState) return {};
-      const Label label = column == kVerdict ? verdictLabel(at.record->verdict.kind) : stateLabel(at.record->state);
+      const Label label = column == kVerdict ? outcomeLabel(*at.record) : stateLabel(at.record->state);
       return role == kMoodRole ? QVariant(static_cast<int>(label.mood)) : QVariant(label.icon);
     }
     default:

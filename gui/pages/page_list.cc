@@ -2,10 +2,13 @@
 // The list of pages: one line each, in the order of the navigation and of Ctrl+1..9.
 #include <QCoreApplication>
 
+#include "gui/pages/chat/chat_page.h"
 #include "gui/pages/models/models_page.h"
 #include "gui/pages/overview/overview_page.h"
 #include "gui/pages/packs/packs_page.h"
 #include "gui/pages/page.h"
+#include "gui/pages/requests/requests_page.h"
+#include "gui/pages/settings/settings_page.h"
 #include "gui/pages/tenants/tenants_page.h"
 #include "gui/pages/tree/tree_page.h"
 
@@ -33,9 +36,12 @@ QVector<PageSpec> pageList() {
   return {
       spec<OverviewPage>("overview", "overview", Group::kWatch, true, PageWords::tr("Overview")),
       spec<TreePage>("tree", "tree", Group::kWatch, true, PageWords::tr("Prefix tree")),
+      spec<RequestsPage>("requests", "requests", Group::kWatch, true, PageWords::tr("Requests")),
       spec<PacksPage>("packs", "packs", Group::kManage, false, PageWords::tr("Packs")),
       spec<TenantsPage>("tenants", "tenants", Group::kManage, false, PageWords::tr("Tenants & keys")),
       spec<ModelsPage>("models", "models", Group::kMachine, false, PageWords::tr("Models")),
+      spec<ChatPage>("chat", "chat", Group::kTry, false, PageWords::tr("Chat")),
+      spec<SettingsPage>("settings", "settings", Group::kBottom, false, PageWords::tr("Settings")),
   };
 }
 

@@ -102,7 +102,9 @@ void ScriptedClient::perform(Command command, QObject*, Done done) {
 
 AnswerStream* ScriptedClient::ask(Ask ask, QObject* owner) {
   asks.push_back(std::move(ask));
-  return new RefusedStream(QStringLiteral("scripted"), owner);
+  if (!answering) return new RefusedStream(QStringLiteral("scripted"), owner);
+  stream = new ScriptedStream(owner);
+  return stream;
 }
 
 QVector<TreeNode> sampleNodes(int runs) {

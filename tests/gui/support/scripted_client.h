@@ -4,6 +4,7 @@
 // Threads: GUI thread.
 #pragma once
 
+#include <QPointer>
 #include <vector>
 
 #include "gui/bridge/answer_stream.h"
@@ -11,6 +12,20 @@
 #include "gui/bridge/tree_rows.h"
 
 namespace larder::gui {
+
+// A stream that says what the test makes it say.
+class ScriptedStream final : public AnswerStream {
+  Q_OBJECT
+
+ public:
+  using AnswerStream::AnswerStream;
+  void cancel() override { ++cancels; }
+  void start(const AnswerStart& start) { Q_EMIT started(start); }
+  void write(const QString& piece) { Q_EMIT text(piece); }
+  void finish(const AnswerEnd& end) { Q_EMIT finished(end); }
+  void fail(const QString& message) { Q_EMIT failed(message); }
+  int cancels = 0;
+};
 
 class ScriptedClient final : public EngineClient {
   Q_OBJECT
@@ -25,12 +40,15 @@ class ScriptedClient final : public EngineClient {
   QString place() const override { return QStringLiteral("casa (this computer)"); }
   void perform(Command command, QObject* context, Done done) override;
   AnswerStream* ask(Ask ask, QObject* owner) override;
-  void fetchSettings(QObject*, Settings done) override { done({}); }
+  void fetchSettings(QObject*, Settings done) override { done(settings); }
   void countTokens(Ask, QObject*, Count done) override { done(0, QString()); }
   void retryNow() override { ++retries; }
 
   std::vector<Command> commands;  // in the order they came
   std::vector<Ask> asks;
+  QVector<SettingRow> settings;
+  QPointer<ScriptedStream> stream;  // of the last ask, while `answering`
+  bool answering = false;           // false: every ask is refused
   CommandOutcome next;  // answers every command
   int rate = -1;
   int retries = 0;
