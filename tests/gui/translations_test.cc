@@ -75,8 +75,11 @@ QStringList placeholders(const QString& text) {
   return marks;
 }
 
-// At most one mnemonic each: where English has one, Italian has one.
-int mnemonics(QString text) { return static_cast<int>(text.remove(QStringLiteral("&&")).count(QLatin1Char('&'))); }
+// A blank after an ampersand: an "and", not a mnemonic.
+int mnemonics(const QString& text) {
+  static const QRegularExpression kMnemonic(QStringLiteral("&[^\\s&]"));
+  return static_cast<int>(text.count(kMnemonic));
+}
 
 QString where(const Entry& entry) { return entry.context + QStringLiteral(": ") + entry.source; }
 
