@@ -2,6 +2,16 @@
 <!DOCTYPE TS>
 <TS version="2.1" language="en" sourcelanguage="en">
 <context>
+    <name>MissText</name>
+    <message numerus="yes">
+        <source>A prompt of %n tokens is shorter than can be reused; the last token is always computed.</source>
+        <translation>
+            <numerusform>A prompt of %n token is shorter than can be reused; the last token is always computed.</numerusform>
+            <numerusform>A prompt of %n tokens is shorter than can be reused; the last token is always computed.</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
     <name>larder::gui::ModelCard</name>
     <message numerus="yes">
         <source>%n requests are being ended, then its memory is free.</source>
@@ -103,6 +113,16 @@
         <translation>
             <numerusform>%n more</numerusform>
             <numerusform>%n more</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
+    <name>larder::gui::SettingsPage</name>
+    <message numerus="yes">
+        <source>%1 of %2 shown · %n wait for a restart</source>
+        <translation>
+            <numerusform>%1 of %2 shown · %n waits for a restart</numerusform>
+            <numerusform>%1 of %2 shown · %n wait for a restart</numerusform>
         </translation>
     </message>
 </context>

@@ -32,6 +32,256 @@
     </message>
 </context>
 <context>
+    <name>MissText</name>
+    <message>
+        <source>the prompt</source>
+        <translation>il prompt</translation>
+    </message>
+    <message>
+        <source>tok</source>
+        <translation>tok</translation>
+    </message>
+    <message>
+        <source>%1 tokens were computed. That cost %2.</source>
+        <translation>Sono stati calcolati %1 token. Costo: %2.</translation>
+    </message>
+    <message>
+        <source>Another text on the way: %1</source>
+        <translation>Altro testo lungo la strada: %1</translation>
+    </message>
+    <message>
+        <source>What was cached ends at token %1, in “%2”; the rest is new text: %3</source>
+        <translation>La parte in cache finisce al token %1, in “%2”; il resto è testo nuovo: %3</translation>
+    </message>
+    <message>
+        <source>Token %1, in “%2”, is another one</source>
+        <translation>Il token %1, in “%2”, è diverso</translation>
+    </message>
+    <message>
+        <source>“%1” stands where “%2” stood in “%3”</source>
+        <translation>In “%3” c&apos;è “%1” dove prima c&apos;era “%2”</translation>
+    </message>
+    <message>
+        <source>%1, so the %2 equal tokens after it were computed again. That cost %3.</source>
+        <translation>%1, perciò i %2 token uguali che seguono sono stati ricalcolati. Costo: %3.</translation>
+    </message>
+    <message>
+        <source>%1; from there on %2</source>
+        <translation>%1; da lì in poi %2</translation>
+    </message>
+    <message>
+        <source>It was cached and gave way: %1</source>
+        <translation>Era in cache e ha ceduto il posto: %1</translation>
+    </message>
+    <message>
+        <source>%1 needed room</source>
+        <translation>%1 aveva bisogno di spazio</translation>
+    </message>
+    <message>
+        <source>they were deleted</source>
+        <translation>sono stati eliminati</translation>
+    </message>
+    <message>
+        <source>the model was unloaded</source>
+        <translation>il modello è stato scaricato</translation>
+    </message>
+    <message>
+        <source>These %1 tokens were cached until %2, when %3. Computing them again cost %4.</source>
+        <translation>Questi %1 token erano in cache fino alle %2, quando %3. Ricalcolarli è costato %4.</translation>
+    </message>
+    <message>
+        <source>another model file</source>
+        <translation>un altro file di modello</translation>
+    </message>
+    <message>
+        <source>other position settings</source>
+        <translation>altre impostazioni di posizione</translation>
+    </message>
+    <message>
+        <source>another number format</source>
+        <translation>un altro formato numerico</translation>
+    </message>
+    <message>
+        <source>another block layout</source>
+        <translation>un&apos;altra forma dei blocchi</translation>
+    </message>
+    <message>
+        <source>another adapter</source>
+        <translation>un altro adattatore</translation>
+    </message>
+    <message>
+        <source>other arithmetic</source>
+        <translation>un&apos;altra aritmetica</translation>
+    </message>
+    <message>
+        <source>another identity</source>
+        <translation>un&apos;altra identità</translation>
+    </message>
+    <message>
+        <source>nobody, eviction is not the cause</source>
+        <translation>nessuno: la causa non è un&apos;espulsione</translation>
+    </message>
+    <message>
+        <source>%1, %2 before</source>
+        <translation>%1, %2 prima</translation>
+    </message>
+    <message>
+        <source>%1 × in what is kept, %2</source>
+        <translation>%1 × in ciò che è conservato, %2</translation>
+    </message>
+    <message>
+        <source>least recently used</source>
+        <translation>usato meno di recente</translation>
+    </message>
+    <message>
+        <source>least recently used, over its quota</source>
+        <translation>usato meno di recente, oltre il suo limite</translation>
+    </message>
+    <message>
+        <source>deleted by hand</source>
+        <translation>eliminato a mano</translation>
+    </message>
+    <message>
+        <source>model unloaded</source>
+        <translation>modello scaricato</translation>
+    </message>
+    <message>
+        <source>another request</source>
+        <translation>un&apos;altra richiesta</translation>
+    </message>
+    <message>
+        <source>request #%1 of %2</source>
+        <translation>la richiesta #%1 di %2</translation>
+    </message>
+    <message>
+        <source>another tenant</source>
+        <translation>un&apos;altra utenza</translation>
+    </message>
+    <message>
+        <source>The request failed: %1</source>
+        <translation>La richiesta è fallita: %1</translation>
+    </message>
+    <message>
+        <source>This request has not been looked up yet.</source>
+        <translation>Questa richiesta non è stata ancora cercata nella cache.</translation>
+    </message>
+    <message>
+        <source>The same tokens are cached under %1, whose numbers are not the same: %2</source>
+        <translation>Gli stessi token sono in cache con %1, i cui numeri non sono gli stessi: %2</translation>
+    </message>
+    <message>
+        <source>Nothing that is cached starts like this prompt: %1</source>
+        <translation>Nulla di ciò che è in cache comincia come questo prompt: %1</translation>
+    </message>
+    <message numerus="yes">
+        <source>A prompt of %n tokens is shorter than can be reused; the last token is always computed.</source>
+        <translation>
+            <numerusform>Un prompt di %n token è troppo corto per il riuso; l&apos;ultimo token si calcola sempre.</numerusform>
+            <numerusform>Un prompt di %n token è troppo corto per il riuso; l&apos;ultimo token si calcola sempre.</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>The request asked for no reuse: %1</source>
+        <translation>La richiesta ha escluso il riuso: %1</translation>
+    </message>
+    <message>
+        <source>Everything before the last message was reused: %1 of %2 tokens. That saved %3.</source>
+        <translation>Riusato tutto ciò che precede l&apos;ultimo messaggio: %1 token su %2. Risparmio: %3.</translation>
+    </message>
+    <message>
+        <source>No token differs: the text is the same, its numbers were no longer there.</source>
+        <translation>Nessun token è diverso: il testo è lo stesso, i suoi numeri non c&apos;erano più.</translation>
+    </message>
+    <message>
+        <source>First difference: token %1 of %2</source>
+        <translation>Prima differenza: token %1 di %2</translation>
+    </message>
+    <message>
+        <source> · block %1, token %2 of %3</source>
+        <translation> · blocco %1, token %2 di %3</translation>
+    </message>
+    <message>
+        <source> · section “%1”</source>
+        <translation> · sezione “%1”</translation>
+    </message>
+    <message>
+        <source>%1 of %2</source>
+        <translation>%1 di %2</translation>
+    </message>
+    <message>
+        <source> = %1 blocks + %2 copied</source>
+        <translation> = %1 blocchi + %2 copiati</translation>
+    </message>
+    <message>
+        <source>Reused</source>
+        <translation>Riusati</translation>
+    </message>
+    <message>
+        <source>Evicted by</source>
+        <translation>Espulso da</translation>
+    </message>
+    <message>
+        <source>Computed</source>
+        <translation>Calcolati</translation>
+    </message>
+    <message>
+        <source>%1 at %2, measured</source>
+        <translation>%1 a %2, misurati</translation>
+    </message>
+    <message>
+        <source>Rule</source>
+        <translation>Regola</translation>
+    </message>
+    <message>
+        <source>Lost</source>
+        <translation>Persi</translation>
+    </message>
+    <message>
+        <source>%1 tokens</source>
+        <translation>%1 token</translation>
+    </message>
+    <message>
+        <source>Last hit</source>
+        <translation>Ultimo riuso</translation>
+    </message>
+    <message>
+        <source>never</source>
+        <translation>mai</translation>
+    </message>
+    <message>
+        <source>Same cause</source>
+        <translation>Stessa causa</translation>
+    </message>
+    <message>
+        <source>Saved</source>
+        <translation>Risparmiati</translation>
+    </message>
+    <message>
+        <source>%1 at that rate</source>
+        <translation>%1 a quel ritmo</translation>
+    </message>
+    <message>
+        <source>Request #%1, %2</source>
+        <translation>Richiesta #%1, %2</translation>
+    </message>
+    <message>
+        <source>Verdict: %1</source>
+        <translation>Esito: %1</translation>
+    </message>
+    <message>
+        <source>Token ids: %1 here, %2 cached (request #%3)</source>
+        <translation>Id dei token: %1 qui, %2 in cache (richiesta #%3)</translation>
+    </message>
+    <message>
+        <source>Section %1: tokens %2 to %3</source>
+        <translation>Sezione %1: token da %2 a %3</translation>
+    </message>
+    <message>
+        <source>Times: prepare %1, queue %2, look up %3, prefill %4, first token after %5</source>
+        <translation>Tempi: preparazione %1, coda %2, ricerca %3, prefill %4, primo token dopo %5</translation>
+    </message>
+</context>
+<context>
     <name>Numbers</name>
     <message>
         <source>%1 B</source>
@@ -83,6 +333,128 @@
     <message>
         <source>Tenants &amp; keys</source>
         <translation>Utenze e chiavi</translation>
+    </message>
+    <message>
+        <source>Requests</source>
+        <translation>Richieste</translation>
+    </message>
+    <message>
+        <source>Chat</source>
+        <translation>Chat</translation>
+    </message>
+    <message>
+        <source>Settings</source>
+        <translation>Impostazioni</translation>
+    </message>
+</context>
+<context>
+    <name>RequestFilter</name>
+    <message>
+        <source>a word is missing after the colon</source>
+        <translation>manca una parola dopo i due punti</translation>
+    </message>
+    <message>
+        <source>there is no verdict “%1”; use %2</source>
+        <translation>l&apos;esito “%1” non esiste; usa %2</translation>
+    </message>
+    <message>
+        <source>there is no state “%1”; use %2</source>
+        <translation>lo stato “%1” non esiste; usa %2</translation>
+    </message>
+    <message>
+        <source>“%1” is no number of a request, write #5127</source>
+        <translation>“%1” non è il numero di una richiesta, scrivi #5127</translation>
+    </message>
+    <message>
+        <source>“%1” needs a number, as in %2&gt;500</source>
+        <translation>“%1” vuole un numero, come in %2&gt;500</translation>
+    </message>
+    <message>
+        <source>there is no field “%1”; use tenant:, model:, verdict:, state:</source>
+        <translation>il campo “%1” non esiste; usa tenant:, model:, verdict:, state:</translation>
+    </message>
+</context>
+<context>
+    <name>SettingText</name>
+    <message>
+        <source>“%1” cannot be used: enter a whole number from %2 to %3%4.</source>
+        <translation>“%1” non va bene: scrivi un numero intero da %2 a %3%4.</translation>
+    </message>
+    <message>
+        <source>This text has %1 bytes; from %2 to %3 can be used.</source>
+        <translation>Questo testo ha %1 byte; ne sono ammessi da %2 a %3.</translation>
+    </message>
+    <message>
+        <source>on</source>
+        <translation>sì</translation>
+    </message>
+    <message>
+        <source>off</source>
+        <translation>no</translation>
+    </message>
+    <message>
+        <source>empty</source>
+        <translation>vuoto</translation>
+    </message>
+    <message>
+        <source>automatic</source>
+        <translation>automatico</translation>
+    </message>
+    <message>
+        <source>light</source>
+        <translation>chiaro</translation>
+    </message>
+    <message>
+        <source>dark</source>
+        <translation>scuro</translation>
+    </message>
+    <message>
+        <source>default: %1</source>
+        <translation>predefinito: %1</translation>
+    </message>
+    <message>
+        <source>from %1 to %2</source>
+        <translation>da %1 a %2</translation>
+    </message>
+    <message>
+        <source>at most %1 bytes</source>
+        <translation>al massimo %1 byte</translation>
+    </message>
+    <message>
+        <source>takes effect after a restart</source>
+        <translation>vale dopo un riavvio</translation>
+    </message>
+    <message>
+        <source>takes effect at once</source>
+        <translation>vale da subito</translation>
+    </message>
+    <message>
+        <source>Window: look and language</source>
+        <translation>Finestra: aspetto e lingua</translation>
+    </message>
+    <message>
+        <source>Engine</source>
+        <translation>Motore</translation>
+    </message>
+    <message>
+        <source>Block pool</source>
+        <translation>Riserva di blocchi</translation>
+    </message>
+    <message>
+        <source>Pins</source>
+        <translation>Fissaggi</translation>
+    </message>
+    <message>
+        <source>Tenants</source>
+        <translation>Utenze</translation>
+    </message>
+    <message>
+        <source>API</source>
+        <translation>API</translation>
+    </message>
+    <message>
+        <source>Log</source>
+        <translation>Registro</translation>
     </message>
 </context>
 <context>
@@ -271,6 +643,145 @@
     </message>
 </context>
 <context>
+    <name>larder::gui::ChatPage</name>
+    <message>
+        <source>&amp;New conversation</source>
+        <translation>&amp;Nuova conversazione</translation>
+    </message>
+    <message>
+        <source>The model was not loaded</source>
+        <translation>Il modello non è stato caricato</translation>
+    </message>
+    <message>
+        <source>Write a prompt below. Ask a second time and watch how much of it is reused: every turn sends the whole conversation again, and only what is new has to be read.</source>
+        <translation>Scrivi un prompt qui sotto. Chiedi una seconda volta e guarda quanto viene riusato: ogni turno rimanda l&apos;intera conversazione, e si legge solo ciò che è nuovo.</translation>
+    </message>
+    <message>
+        <source>Conversation</source>
+        <translation>Conversazione</translation>
+    </message>
+    <message>
+        <source>Your prompt. Enter sends, Shift+Enter starts a new line.</source>
+        <translation>Il tuo prompt. Invio lo manda, Maiusc+Invio va a capo.</translation>
+    </message>
+    <message>
+        <source>S&amp;top</source>
+        <translation>&amp;Ferma</translation>
+    </message>
+    <message>
+        <source>&amp;Send</source>
+        <translation>&amp;Invia</translation>
+    </message>
+    <message>
+        <source>Before the conversation</source>
+        <translation>Prima della conversazione</translation>
+    </message>
+    <message>
+        <source>&amp;Pack</source>
+        <translation>&amp;Pacchetto</translation>
+    </message>
+    <message>
+        <source>Pack</source>
+        <translation>Pacchetto</translation>
+    </message>
+    <message>
+        <source>None, my own text</source>
+        <translation>Nessuno, testo mio</translation>
+    </message>
+    <message>
+        <source>System te&amp;xt</source>
+        <translation>&amp;Testo di sistema</translation>
+    </message>
+    <message>
+        <source>Optional: what the model is told first</source>
+        <translation>Facoltativo: ciò che il modello legge per primo</translation>
+    </message>
+    <message>
+        <source>System text</source>
+        <translation>Testo di sistema</translation>
+    </message>
+    <message>
+        <source>Changing it in the middle of a conversation makes the whole prompt another one: nothing after the change can be reused.</source>
+        <translation>Cambiarlo a metà conversazione rende diverso tutto il prompt: dopo la modifica non si può riusare nulla.</translation>
+    </message>
+    <message>
+        <source>&amp;Longest answer</source>
+        <translation>Risposta più &amp;lunga</translation>
+    </message>
+    <message>
+        <source> tokens</source>
+        <translation> token</translation>
+    </message>
+    <message>
+        <source>Longest answer in tokens</source>
+        <translation>Risposta più lunga in token</translation>
+    </message>
+    <message>
+        <source>&amp;Reuse nothing (to compare)</source>
+        <translation>Non &amp;riusare nulla (per confronto)</translation>
+    </message>
+    <message>
+        <source>with %1</source>
+        <translation>con %1</translation>
+    </message>
+    <message>
+        <source>no model loaded</source>
+        <translation>nessun modello caricato</translation>
+    </message>
+    <message>
+        <source>%1 has no chat template: it continues plain text. Write how a text begins, and it goes on from there. For questions and answers load an instruct model on the Models page.</source>
+        <translation>%1 non ha un modello di chat: continua testo semplice. Scrivi l&apos;inizio di un testo e proseguirà da lì. Per domande e risposte carica un modello instruct dalla pagina Modelli.</translation>
+    </message>
+    <message>
+        <source>Loading %1</source>
+        <translation>Carico %1</translation>
+    </message>
+    <message>
+        <source>%1 read</source>
+        <translation>letto %1</translation>
+    </message>
+    <message>
+        <source>No model to talk to</source>
+        <translation>Nessun modello con cui parlare</translation>
+    </message>
+    <message>
+        <source>Load a model; then write a prompt here and watch how much of it is reused.</source>
+        <translation>Carica un modello; poi scrivi qui un prompt e guarda quanto viene riusato.</translation>
+    </message>
+    <message>
+        <source>Choose a model…</source>
+        <translation>Scegli un modello…</translation>
+    </message>
+    <message>
+        <source>Load %1</source>
+        <translation>Carica %1</translation>
+    </message>
+    <message>
+        <source>Choose another…</source>
+        <translation>Scegline un altro…</translation>
+    </message>
+    <message>
+        <source>%1 tokens</source>
+        <translation>%1 token</translation>
+    </message>
+    <message>
+        <source>not counted</source>
+        <translation>non contati</translation>
+    </message>
+    <message>
+        <source>%1 (%2), %3</source>
+        <translation>%1 (%2), %3</translation>
+    </message>
+    <message>
+        <source>The prompt is too long</source>
+        <translation>Il prompt è troppo lungo</translation>
+    </message>
+    <message>
+        <source>It has %1 letters; this page sends at most %2. Use the API for longer ones.</source>
+        <translation>Ha %1 caratteri; questa pagina ne invia al massimo %2. Per prompt più lunghi usa l&apos;API.</translation>
+    </message>
+</context>
+<context>
     <name>larder::gui::ConfirmDialog</name>
     <message>
         <source>To go on, type &amp;the name: %1</source>
@@ -314,6 +825,13 @@
     <message>
         <source>It says 503, “no model loaded”, until one is.</source>
         <translation>Dice 503, “no model loaded”, finché non ce n’è uno.</translation>
+    </message>
+</context>
+<context>
+    <name>larder::gui::Conversation</name>
+    <message>
+        <source>Chat</source>
+        <translation>Chat</translation>
     </message>
 </context>
 <context>
@@ -598,6 +1116,57 @@
     <message>
         <source>The process holds %1 of memory now; blocks never used yet are not in it.</source>
         <translation>Il processo occupa ora %1 di memoria; i blocchi mai usati non contano.</translation>
+    </message>
+</context>
+<context>
+    <name>larder::gui::MissCard</name>
+    <message>
+        <source>Show in &amp;tree</source>
+        <translation>Mostra nell&apos;&amp;albero</translation>
+    </message>
+    <message>
+        <source>&amp;Copy without prompt text</source>
+        <translation>&amp;Copia senza il testo del prompt</translation>
+    </message>
+    <message>
+        <source>why this request reused what it did and no more</source>
+        <translation>perché questa richiesta ha riusato questo e non di più</translation>
+    </message>
+    <message>
+        <source>Only ids: the text of these tokens is not kept, or may not be shown here.</source>
+        <translation>Solo id: il testo di questi token non è conservato o qui non si può mostrare.</translation>
+    </message>
+    <message>
+        <source>id %1</source>
+        <translation>id %1</translation>
+    </message>
+    <message>
+        <source>Cached</source>
+        <translation>In cache</translation>
+    </message>
+    <message>
+        <source>Cached, #%1</source>
+        <translation>In cache, #%1</translation>
+    </message>
+    <message>
+        <source>This request</source>
+        <translation>Questa richiesta</translation>
+    </message>
+    <message>
+        <source>last hit</source>
+        <translation>ultimo riuso</translation>
+    </message>
+    <message>
+        <source>evicted</source>
+        <translation>espulso</translation>
+    </message>
+    <message>
+        <source>evicted · #%1</source>
+        <translation>espulso · #%1</translation>
+    </message>
+    <message>
+        <source>asked again · #%1</source>
+        <translation>richiesto di nuovo · #%1</translation>
     </message>
 </context>
 <context>
@@ -1612,6 +2181,13 @@
     </message>
 </context>
 <context>
+    <name>larder::gui::PromptStrip</name>
+    <message>
+        <source>Prompt of %1 tokens, %2 reused: %3</source>
+        <translation>Prompt di %1 token, %2 riusati: %3</translation>
+    </message>
+</context>
+<context>
     <name>larder::gui::RemoteClient</name>
     <message>
         <source>Sending a prompt needs the window at the server.</source>
@@ -1682,6 +2258,162 @@
     <message>
         <source>Saved</source>
         <translation>Risparmiati</translation>
+    </message>
+</context>
+<context>
+    <name>larder::gui::RequestsPage</name>
+    <message>
+        <source>tenant: verdict: ttft&gt; prompt&gt;</source>
+        <translation>tenant: verdict: ttft&gt; prompt&gt;</translation>
+    </message>
+    <message>
+        <source>Filter requests</source>
+        <translation>Filtra le richieste</translation>
+    </message>
+    <message>
+        <source>tenant:home  verdict:evicted  state:failed  model:smol  #5127  ttft&gt;2s  prompt&gt;4000  reused&lt;50%</source>
+        <translation>tenant:home  verdict:evicted  state:failed  model:smol  #5127  ttft&gt;2s  prompt&gt;4000  reused&lt;50%</translation>
+    </message>
+    <message>
+        <source>Requests</source>
+        <translation>Richieste</translation>
+    </message>
+    <message>
+        <source>No request of this time range meets the filter. Esc in the filter shows all.</source>
+        <translation>Nessuna richiesta di questo intervallo passa il filtro. Esc nel filtro le mostra tutte.</translation>
+    </message>
+    <message>
+        <source>Copied without prompt text</source>
+        <translation>Copiato senza il testo del prompt</translation>
+    </message>
+    <message>
+        <source>No requests yet</source>
+        <translation>Ancora nessuna richiesta</translation>
+    </message>
+    <message>
+        <source>Send a prompt, from the Chat page or from a program that uses the API. Each request then stands here with what it reused, how long its first token took, and why.</source>
+        <translation>Invia un prompt, dalla pagina Chat o da un programma che usa l&apos;API. Ogni richiesta comparirà qui con ciò che ha riusato, il tempo del primo token e il perché.</translation>
+    </message>
+    <message>
+        <source>Load a model first. Then each request stands here with what it reused, how long its first token took, and why.</source>
+        <translation>Prima carica un modello. Poi ogni richiesta comparirà qui con ciò che ha riusato, il tempo del primo token e il perché.</translation>
+    </message>
+    <message>
+        <source>Open Chat</source>
+        <translation>Apri Chat</translation>
+    </message>
+    <message>
+        <source>Choose a model…</source>
+        <translation>Scegli un modello…</translation>
+    </message>
+    <message>
+        <source>first token after %1</source>
+        <translation>primo token dopo %1</translation>
+    </message>
+    <message>
+        <source>Prepare</source>
+        <translation>Preparazione</translation>
+    </message>
+    <message>
+        <source>Queue</source>
+        <translation>Coda</translation>
+    </message>
+    <message>
+        <source>Look up</source>
+        <translation>Ricerca</translation>
+    </message>
+    <message>
+        <source>Prefill</source>
+        <translation>Prefill</translation>
+    </message>
+    <message>
+        <source>First token</source>
+        <translation>Primo token</translation>
+    </message>
+    <message>
+        <source>Hatched: lost to the miss, %1. Without it the first token came after %2.</source>
+        <translation>Tratteggio: persi per il mancato riuso, %1. Senza, il primo token sarebbe arrivato dopo %2.</translation>
+    </message>
+    <message>
+        <source>tok</source>
+        <translation>tok</translation>
+    </message>
+    <message>
+        <source>Nothing lost to a miss. Then %1 tokens were written at %2.</source>
+        <translation>Nulla è andato perso. Poi sono stati scritti %1 token a %2.</translation>
+    </message>
+    <message>
+        <source>No token yet.</source>
+        <translation>Ancora nessun token.</translation>
+    </message>
+    <message>
+        <source>last values from %1</source>
+        <translation>ultimi valori delle %1</translation>
+    </message>
+    <message>
+        <source>paused at %1</source>
+        <translation>in pausa dalle %1</translation>
+    </message>
+    <message>
+        <source>%1 shown of %2 kept · %3 running, %4 queued</source>
+        <translation>%1 mostrate di %2 conservate · %3 in corso, %4 in coda</translation>
+    </message>
+</context>
+<context>
+    <name>larder::gui::SettingEditor</name>
+    <message>
+        <source>Back to the default</source>
+        <translation>Torna al predefinito</translation>
+    </message>
+    <message>
+        <source>Back to the default of %1</source>
+        <translation>Torna al predefinito di %1</translation>
+    </message>
+    <message>
+        <source>after a restart</source>
+        <translation>dopo un riavvio</translation>
+    </message>
+    <message>
+        <source>set by --set for this run</source>
+        <translation>fissato da --set per questa sessione</translation>
+    </message>
+</context>
+<context>
+    <name>larder::gui::SettingsPage</name>
+    <message>
+        <source>Search settings</source>
+        <translation>Cerca nelle impostazioni</translation>
+    </message>
+    <message>
+        <source>Reading the settings…</source>
+        <translation>Leggo le impostazioni…</translation>
+    </message>
+    <message>
+        <source>%1 of %2 shown</source>
+        <translation>%1 di %2</translation>
+    </message>
+    <message numerus="yes">
+        <source>%1 of %2 shown · %n wait for a restart</source>
+        <translation>
+            <numerusform>%1 di %2 · %n attende un riavvio</numerusform>
+            <numerusform>%1 di %2 · %n attendono un riavvio</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>No setting has “%1” in its name or its help. Esc in the search shows all.</source>
+        <translation>Nessuna impostazione ha “%1” nel nome o nella spiegazione. Esc nella ricerca le mostra tutte.</translation>
+    </message>
+    <message>
+        <source>%1 is %2 after a restart</source>
+        <translation>%1 sarà %2 dopo un riavvio</translation>
+    </message>
+    <message>
+        <source>%1 is now %2</source>
+        <translation>%1 ora è %2</translation>
+    </message>
+    <message>
+        <source>Undo</source>
+        <translation>Annulla</translation>
     </message>
 </context>
 <context>
@@ -2400,6 +3132,57 @@
     <message>
         <source>The test request failed</source>
         <translation>La richiesta di prova è fallita</translation>
+    </message>
+</context>
+<context>
+    <name>larder::gui::TurnCard</name>
+    <message>
+        <source>%1 of %2 prompt tokens reused</source>
+        <translation>%1 di %2 token del prompt riusati</translation>
+    </message>
+    <message>
+        <source>%1 · tier %2</source>
+        <translation>%1 · livello %2</translation>
+    </message>
+    <message>
+        <source>Why</source>
+        <translation>Perché</translation>
+    </message>
+    <message>
+        <source>Open this request and see why it reused what it did</source>
+        <translation>Apri questa richiesta e vedi perché ha riusato quel tanto</translation>
+    </message>
+    <message>
+        <source>Reading the prompt…</source>
+        <translation>Leggo il prompt…</translation>
+    </message>
+    <message>
+        <source>first token after %1</source>
+        <translation>primo token dopo %1</translation>
+    </message>
+    <message>
+        <source>%1 tokens at %2</source>
+        <translation>%1 token a %2</translation>
+    </message>
+    <message>
+        <source>tok</source>
+        <translation>tok</translation>
+    </message>
+    <message>
+        <source>saved %1</source>
+        <translation>%1 risparmiati</translation>
+    </message>
+    <message>
+        <source>cut at the limit you set</source>
+        <translation>tagliata al limite che hai scelto</translation>
+    </message>
+    <message>
+        <source>stopped</source>
+        <translation>fermata</translation>
+    </message>
+    <message>
+        <source>Why request #%1 reused what it did</source>
+        <translation>Perché la richiesta #%1 ha riusato quel tanto</translation>
     </message>
 </context>
 </TS>
