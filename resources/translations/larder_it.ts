@@ -2249,7 +2249,7 @@
     </message>
     <message>
         <source>First token</source>
-        <translation>Primo token</translation>
+        <translation>1º token</translation>
     </message>
     <message>
         <source>Total</source>
@@ -2824,7 +2824,7 @@
     </message>
     <message>
         <source>Select a box in the tree to see what it holds.</source>
-        <translation>Scegli un riquadro dell&apos;albero per vedere che cosa contiene.</translation>
+        <translation>Scegli un riquadro dell&apos;albero.</translation>
     </message>
     <message>
         <source>Tokens</source>
@@ -2942,7 +2942,7 @@
     </message>
     <message>
         <source>paler: older</source>
-        <translation>più chiaro: più vecchio</translation>
+        <translation>pallido: vecchio</translation>
     </message>
 </context>
 <context>
@@ -2992,7 +2992,7 @@
     </message>
     <message>
         <source>Icicle</source>
-        <translation>Ghiacciolo</translation>
+        <translation>Diagramma</translation>
     </message>
     <message>
         <source>Outline</source>
@@ -3000,7 +3000,7 @@
     </message>
     <message>
         <source>Search labels</source>
-        <translation>Cerca etichette</translation>
+        <translation>Cerca</translation>
     </message>
     <message>
         <source>Outline of the prefix tree</source>
@@ -3068,7 +3068,7 @@
     </message>
     <message>
         <source>width of a box = its own blocks and all below</source>
-        <translation>larghezza = blocchi propri e sottostanti</translation>
+        <translation>larghezza: sé e sottostanti</translation>
     </message>
     <message numerus="yes">
         <source>%n matches · %1 tokens · %2</source>
