@@ -109,6 +109,20 @@ TEST(Matmul, AccumulateAddsToWhatIsThere) {
   }
 }
 
+TEST(Matmul, NoRowsTouchNothing) {
+  Rng rng(9);
+  const RandomWeights w(rng, WeightType::kF32, 5, 16);
+  const Case c(rng, w.view(), 1);
+  for (const KernelSet* kernels : tiers()) {
+    std::vector<float> out(8, kUntouched);
+    const AlignedBytes scratch(kernels->matmul_scratch_bytes(16));
+    MatmulArgs a = c.args(out, scratch);
+    a.rows = 0;
+    kernels->matmul(a);
+    EXPECT_EQ(out, std::vector<float>(8, kUntouched)) << kernels->name;
+  }
+}
+
 TEST(Matmul, AZeroWideRowGivesZero) {
   Rng rng(3);
   const RandomWeights w(rng, WeightType::kF32, 5, 0);

@@ -258,30 +258,37 @@ void attention(const AttentionArgs& a) {
   }
 }
 
-// Stores one value in the type of the pool.
-inline void put(KvType type, std::byte* at, std::size_t index, float value) {
-  if (type == KvType::kF16) {
-    floats_to_halves(&value, 1, reinterpret_cast<std::uint16_t*>(at) + index);
-  } else {
-    reinterpret_cast<float*>(at)[index] = value;
+// One token's K and V into a slice, as halves: K as it is, V down a column.
+inline void write_halves(const float* k, const float* v, std::size_t d, std::uint16_t* to_k, std::uint16_t* to_v) {
+  constexpr std::size_t kAtOnce = 64;
+  floats_to_halves(k, d, to_k);
+  for (std::size_t begin = 0; begin < d; begin += kAtOnce) {
+    const std::size_t count = d - begin < kAtOnce ? d - begin : kAtOnce;
+    std::uint16_t half[kAtOnce];
+    floats_to_halves(v + begin, count, half);
+    for (std::size_t i = 0; i < count; ++i) to_v[(begin + i) * kBlockTokens] = half[i];
   }
+}
+
+inline void write_floats(const float* k, const float* v, std::size_t d, float* to_k, float* to_v) {
+  __builtin_memcpy(to_k, k, d * sizeof(float));
+  for (std::size_t i = 0; i < d; ++i) to_v[i * kBlockTokens] = v[i];
 }
 
 void kv_write(const KvWriteArgs& a) {
   const std::size_t d = a.layout.d_head;
-  const std::size_t element = kv_element_bytes(a.layout.type);
   for (std::uint32_t row = 0; row < a.rows; ++row) {
     const std::uint32_t position = a.first_position + row;
     const std::uint32_t token = position % kBlockTokens;
-    std::byte* slice = a.blocks[position / kBlockTokens] + a.layout.slice_offset(a.layer, a.kv_head);
-    const std::size_t source = row * a.stride + a.kv_head * d;
-    std::byte* k = slice + token * d * element;
+    std::byte* to_k = a.blocks[position / kBlockTokens] + a.layout.slice_offset(a.layer, a.kv_head);
+    std::byte* to_v = to_k + a.layout.v_offset_in_slice();
+    const float* k = a.k + row * a.stride + a.kv_head * d;
+    const float* v = a.v + row * a.stride + a.kv_head * d;
     if (a.layout.type == KvType::kF16) {
-      floats_to_halves(a.k + source, d, reinterpret_cast<std::uint16_t*>(k));
+      write_halves(k, v, d, reinterpret_cast<std::uint16_t*>(to_k) + token * d,
+                   reinterpret_cast<std::uint16_t*>(to_v) + token);
     } else {
-      __builtin_memcpy(k, a.k + source, d * sizeof(float));
+      write_floats(k, v, d, reinterpret_cast<float*>(to_k) + token * d, reinterpret_cast<float*>(to_v) + token);
     }
-    std::byte* v = slice + a.layout.v_offset_in_slice();
-    for (std::size_t i = 0; i < d; ++i) put(a.layout.type, v, i * kBlockTokens + token, a.v[source + i]);
   }
 }

@@ -54,6 +54,12 @@ inline Reg zero_below(Reg x, Reg limit, Reg value) {
   return _mm256_and_ps(_mm256_cmp_ps(x, limit, _CMP_NLT_UQ), value);
 }
 
+// Pairs (x0, x1) turned by angles (cos, sin): fma(x0, cos, -(x1 sin)) and fma(x1, cos, x0 sin).
+inline Reg rotate_pairs(Reg x, Reg angle) {
+  const Reg crossed = _mm256_mul_ps(_mm256_permute_ps(x, 0xb1), _mm256_movehdup_ps(angle));
+  return _mm256_fmaddsub_ps(x, _mm256_moveldup_ps(angle), crossed);
+}
+
 // p * 2^n where n stands in the last bits of t, for results that are normal numbers.
 inline Reg scale_by_power(Reg p, Reg t) {
   return _mm256_castsi256_ps(

@@ -43,6 +43,12 @@ inline Reg zero_below(Reg x, Reg limit, Reg value) {
   return _mm512_maskz_mov_ps(_mm512_cmp_ps_mask(x, limit, _CMP_NLT_UQ), value);
 }
 
+// Pairs (x0, x1) turned by angles (cos, sin): fma(x0, cos, -(x1 sin)) and fma(x1, cos, x0 sin).
+inline Reg rotate_pairs(Reg x, Reg angle) {
+  const Reg crossed = _mm512_mul_ps(_mm512_permute_ps(x, 0xb1), _mm512_movehdup_ps(angle));
+  return _mm512_fmaddsub_ps(x, _mm512_moveldup_ps(angle), crossed);
+}
+
 // p * 2^n where n stands in the last bits of t, for results that are normal numbers.
 inline Reg scale_by_power(Reg p, Reg t) {
   return _mm512_castsi512_ps(

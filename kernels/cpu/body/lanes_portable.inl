@@ -62,6 +62,14 @@ inline Reg max(Reg a, Reg b) { return a > b ? a : b; }
 inline Reg min(Reg a, Reg b) { return a < b ? a : b; }
 inline Reg zero_below(Reg x, Reg limit, Reg value) { return x < limit ? zero() : value; }
 
+// Pairs (x0, x1) turned by angles (cos, sin): fma(x0, cos, -(x1 sin)) and fma(x1, cos, x0 sin).
+inline Reg rotate_pairs(Reg x, Reg angle) {
+  const Reg cosine = {angle[0], angle[0], angle[2], angle[2]};
+  const Reg sine = {-angle[1], angle[1], -angle[3], angle[3]};
+  const Reg partner = {x[1], x[0], x[3], x[2]};
+  return x * cosine + partner * sine;
+}
+
 // p * 2^n where n stands in the last bits of t, for results that are normal numbers.
 inline Reg scale_by_power(Reg p, Reg t) {
   return __builtin_bit_cast(Reg, __builtin_bit_cast(RegInt, p) + (__builtin_bit_cast(RegInt, t) << 23));

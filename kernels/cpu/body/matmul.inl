@@ -96,4 +96,7 @@ void matmul_many(const MatmulArgs& a) {
   }
 }
 
-void matmul(const MatmulArgs& a) { a.rows <= kTileM ? matmul_few(a) : matmul_many(a); }
+void matmul(const MatmulArgs& a) {
+  if (a.rows == 0) return;
+  a.rows <= kTileM ? matmul_few(a) : matmul_many(a);
+}

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// exp and the elementwise kernels, the same operations in every lane of every tier.
+// exp and the elementwise kernels: the same operations in each lane of every tier.
 
 constexpr float kExpLowest = -87.0f;  // below, the answer is 0: the last normal results are 1.6e-38
 constexpr float kExpHighest = 88.0f;  // above, the answer stays 1.65e38
@@ -84,23 +84,32 @@ void rms_norm(const float* x, const float* weight, float* out, std::uint32_t n, 
   });
 }
 
-// Both pairings are elementwise, so the compiler's own vectors give the bits of the loop.
+// Turns pairs (x[step i], x[step i + partner]) for i in [begin, end).
+inline void rotate_each(float* x, const float* angle, std::uint32_t step, std::uint32_t partner, std::uint32_t begin,
+                        std::uint32_t end) {
+  for (std::uint32_t i = begin; i < end; ++i) {
+    const float c = angle[2 * i];
+    const float s = angle[2 * i + 1];
+    const float x0 = x[step * i];
+    const float x1 = x[step * i + partner];
+    x[step * i] = fma(x0, c, -(x1 * s));
+    x[step * i + partner] = fma(x1, c, x0 * s);
+  }
+}
+
 void rope(const RopeArgs& a) {
   const std::uint32_t pairs = a.n_rot / 2;
-  const std::uint32_t step = a.interleaved ? 2 : 1;
-  const std::uint32_t partner = a.interleaved ? 1 : pairs;
   for (std::uint32_t row = 0; row < a.rows; ++row) {
     const float* angle = a.cos_sin + std::size_t{row} * a.n_rot;
     for (std::uint32_t head = 0; head < a.n_heads; ++head) {
       float* x = a.x + row * a.stride + std::size_t{head} * a.d_head;
-      for (std::uint32_t i = 0; i < pairs; ++i) {
-        const float c = angle[2 * i];
-        const float s = angle[2 * i + 1];
-        const float x0 = x[step * i];
-        const float x1 = x[step * i + partner];
-        x[step * i] = fma(x0, c, -(x1 * s));
-        x[step * i + partner] = fma(x1, c, x0 * s);
+      if (!a.interleaved) {
+        rotate_each(x, angle, 1, pairs, 0, pairs);
+        continue;
       }
+      std::uint32_t i = 0;
+      for (; i + kRegLanes <= 2 * pairs; i += kRegLanes) store(x + i, rotate_pairs(load(x + i), load(angle + i)));
+      rotate_each(x, angle, 2, 1, i / 2, pairs);
     }
   }
 }
