@@ -97,6 +97,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   bool take(AnswerPart part);
   void write();
   void on_written(const ErrorValue& error, std::size_t bytes);
+  void settle();
   void answered();
   void arm();
   void on_timer();
@@ -110,7 +111,8 @@ class Connection : public std::enable_shared_from_this<Connection> {
   tcp::socket socket_;
   net::steady_timer timer_;
   State state_ = State::kHeader;
-  beast::flat_buffer buffer_;
+  std::string arriving_;       // a read may be under way while buffer_ is parsed, so it goes here first
+  beast::flat_buffer buffer_;  // read and not yet parsed
   std::optional<Parser> parser_;
   RequestHead head_;
   Outgoing outgoing_;
@@ -177,9 +179,8 @@ void Connection::read() {
   if (reading_ || state_ == State::kClosed) return;
   if (state_ == State::kAnswer && buffer_.size() >= limits_.max_header_bytes) return;
   reading_ = true;
-  if (buffer_.size() == 0) buffer_.shrink_to_fit();
-  const std::size_t size = state_ == State::kBody || state_ == State::kLinger ? kReadBytes : kIdleReadBytes;
-  socket_.async_read_some(buffer_.prepare(size), [self = shared_from_this()](const ErrorValue& error, std::size_t n) {
+  arriving_.resize(state_ == State::kBody || state_ == State::kLinger ? kReadBytes : kIdleReadBytes);
+  socket_.async_read_some(net::buffer(arriving_), [self = shared_from_this()](const ErrorValue& error, std::size_t n) {
     self->on_read(error, n);
   });
 }
@@ -187,7 +188,7 @@ void Connection::read() {
 void Connection::on_read(const ErrorValue& error, std::size_t bytes) {
   reading_ = false;
   if (state_ == State::kClosed) return;
-  buffer_.commit(bytes);
+  buffer_.commit(net::buffer_copy(buffer_.prepare(bytes), net::buffer(arriving_, bytes)));
   if (error) {
     peer_closed_ = true;
     const bool whole_on_its_way = state_ == State::kAnswer && outgoing_.done() && error == net::error::eof;
@@ -230,7 +231,6 @@ void Connection::parse_header() {
 }
 
 void Connection::parse_failed(const ErrorValue& error) {
-  begin_answer();
   if (error == beast::http::error::header_limit) {
     const std::string limit = std::to_string(limits_.max_header_bytes);
     return refuse(plain_error(431, "headers_too_large", "the request's headers are longer than " + limit + " bytes"));
@@ -300,12 +300,8 @@ void Connection::release_body() {
 
 void Connection::header_done() {
   head_ = read_head();
-  if (std::optional<Answer> refusal = unacceptable(head_)) {
-    begin_answer();
-    return refuse(*refusal);
-  }
+  if (const std::optional<Answer> refusal = unacceptable(head_)) return refuse(*refusal);
   if (!reserve_body()) {
-    begin_answer();
     return refuse(plain_error(503, "too_many_bodies", "too many large requests at once: try again in a second"));
   }
   state_ = State::kBody;
@@ -334,6 +330,7 @@ void Connection::begin_answer() {
 
 // A refusal; when the body was not read, the connection cannot go on.
 void Connection::refuse(const Answer& answer) {
+  begin_answer();
   Answer whole = answer;
   whole.close = whole.close || overloaded_ || !parser_ || !parser_->is_done();
   outgoing_.add_whole(whole);
@@ -419,7 +416,7 @@ void Connection::write() {
     writing_ = outgoing_.take();
     writing_at_ = 0;
   }
-  if (writing_.empty()) return;
+  if (writing_.empty()) return settle();
   write_busy_ = true;
   write_deadline_ = after(limits_.write_ms);
   arm();
@@ -434,13 +431,14 @@ void Connection::on_written(const ErrorValue& error, std::size_t bytes) {
   if (state_ == State::kClosed) return;
   if (error) return close();
   writing_at_ += bytes;
-  if (source_) {
-    ping_at_ = after(limits_.ping_ms);
-    return pull();
-  }
-  if (writing_at_ < writing_.size() || outgoing_.size() > 0) return write();
-  writing_ = std::string();
-  writing_at_ = 0;
+  if (!source_) return write();
+  ping_at_ = after(limits_.ping_ms);
+  pull();
+}
+
+// Nothing is left to write for now; an answer's end may have had no bytes of its own.
+void Connection::settle() {
+  if (state_ != State::kAnswer) return;
   if (aborting_) return close();
   if (outgoing_.done()) answered();
 }
@@ -484,7 +482,6 @@ void Connection::on_timer() {
     read_deadline_ = kNever;
     const bool partial = (state_ == State::kHeader && buffer_.size() > 0) || state_ == State::kBody;
     if (!partial) return close();
-    begin_answer();
     refuse(plain_error(408, "request_timeout", "the request did not arrive in time"));
   }
   if (now >= ping_at_) {

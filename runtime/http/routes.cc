@@ -201,7 +201,12 @@ Reply Routes::control_get(const engine::Principal& who, const std::vector<std::s
   if (name == "settings") return who.admin ? json_answer(settings_json(engine_.settings())) : forbidden();
   if (name == "keys" && !who.admin) return forbidden();
   if (name == "snapshot") {
-    const std::optional<std::uint64_t> since = parse_id(query_value(head.query, "since").value_or("0"), kAnyId);
+    const std::optional<std::string> epoch = query_value(head.query, "since");
+    if (!epoch) {
+      return snapshot_answer(engine_, who, clock_.wall(),
+                             [](const engine::Snapshot& s) { return json_answer(snapshot_json(s)); });
+    }
+    const std::optional<std::uint64_t> since = parse_id(*epoch, kAnyId);
     if (!since) return error_answer({ErrorCode::kInvalidArgument, "since must be a snapshot's epoch", ""}, "since");
     const std::shared_ptr<const engine::Snapshot> snapshot = engine_.snapshot(who, *since);
     if (snapshot) return json_answer(snapshot_json(*snapshot));

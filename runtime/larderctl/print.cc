@@ -168,7 +168,8 @@ std::string request(const Json& r) {
   out += table(rows);
   std::vector<Row> sections{{"SECTION", "TOKENS"}};
   for (const Json& s : at(r, "sections")) {
-    sections.push_back({text(s, "label"), text(Json(number(at(s, "token_end")) - number(at(s, "token_begin"))))});
+    const double tokens = number(at(s, "token_end")) - number(at(s, "token_begin"));
+    sections.push_back({text(s, "label"), text(Json(static_cast<std::int64_t>(tokens)))});
   }
   return out + table(sections);
 }

@@ -195,8 +195,9 @@ def exit_codes(_daemon):
         for words, expect in ((["--nonsense"], 2), (["--set", "api.lan=maybe"], 2), (["--listen", "nowhere"], 2),
                               (["--listen", "0.0.0.0:0"], 2), (["--model", folder + "/missing.gguf"], 3),
                               (["--data", "/proc/none/such"], 5)):
-            done = subprocess.run([str(BIN / "larderd"), "--data", folder + "/data", "--listen", "127.0.0.1:0", *words],
-                                  capture_output=True, text=True, timeout=60)
+            defaults = {"--data": folder + "/data", "--listen": "127.0.0.1:0"}
+            more = [word for pair in defaults.items() if pair[0] not in words for word in pair]
+            done = subprocess.run([str(BIN / "larderd"), *more, *words], capture_output=True, text=True, timeout=60)
             assert done.returncode == expect, (words, done.returncode, done.stderr)
             assert done.stderr.strip(), words
 

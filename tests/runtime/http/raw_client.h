@@ -92,7 +92,7 @@ class RawClient {
     } else {
       while (fill()) {
       }
-      out.complete = true;
+      out.complete = !timed_out_;
       out.body.swap(buffer_);
     }
     return out;

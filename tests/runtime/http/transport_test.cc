@@ -5,109 +5,23 @@
 
 #include <atomic>
 #include <chrono>
-#include <condition_variable>
-#include <mutex>
 #include <stdexcept>
 #include <thread>
 #include <vector>
 
 #include "runtime/http/errors.h"
 #include "tests/runtime/http/raw_client.h"
+#include "tests/runtime/http/scripted_source.h"
 
 namespace larder::http {
 namespace {
 
-using test::RawClient;
-using test::WireAnswer;
 using namespace std::chrono_literals;
-
-// What a test says to a source while a client reads it, and what it learns back.
-struct Script {
-  std::mutex mutex;
-  std::condition_variable changed;
-  std::vector<std::string> pending;
-  bool finish = false;
-  bool endless = false;
-  bool started = false;
-  bool destroyed = false;
-  std::size_t pulled_bytes = 0;
-  std::function<void()> wake;
-
-  void say(std::string text, bool last = false) {
-    std::function<void()> call;
-    {
-      std::lock_guard lock(mutex);
-      if (!text.empty()) pending.push_back(std::move(text));
-      finish = finish || last;
-      call = wake;
-    }
-    if (call) call();
-  }
-  bool wait(bool Script::*flag) {
-    std::unique_lock lock(mutex);
-    return changed.wait_for(lock, 20s, [&] { return this->*flag; });
-  }
-};
-
-class ScriptedSource : public AnswerSource {
- public:
-  explicit ScriptedSource(std::shared_ptr<Script> script) : script_(std::move(script)) {}
-  ~ScriptedSource() override {
-    std::lock_guard lock(script_->mutex);
-    script_->destroyed = true;
-    script_->changed.notify_all();
-  }
-  void start(std::function<void()> wake) override {
-    std::lock_guard lock(script_->mutex);
-    script_->wake = std::move(wake);
-    script_->started = true;
-    script_->changed.notify_all();
-  }
-  AnswerPart pull() override {
-    std::lock_guard lock(script_->mutex);
-    AnswerPart part;
-    if (script_->endless) script_->pending.push_back(std::string(4096, 'x'));
-    if (script_->pending.empty() && !script_->finish) return part;
-    part.has_head = !head_sent_;
-    part.head.content_type = "text/event-stream";
-    head_sent_ = true;
-    for (const std::string& text : script_->pending) part.bytes += text;
-    script_->pulled_bytes += part.bytes.size();
-    script_->pending.clear();
-    part.last = script_->finish;
-    return part;
-  }
-  AnswerPart ping() override {
-    AnswerPart part;
-    part.has_head = !head_sent_;
-    part.bytes = ": ping\n\n";
-    head_sent_ = true;
-    return part;
-  }
-
- private:
-  const std::shared_ptr<Script> script_;
-  bool head_sent_ = false;
-};
-
-// Pulled again by time alone: answers at the third pull.
-class RetryingSource : public AnswerSource {
- public:
-  void start(std::function<void()> /*wake*/) override {}
-  AnswerPart pull() override {
-    AnswerPart part;
-    if (++pulls_ < 3) {
-      part.retry_ms = 5;
-      return part;
-    }
-    part.has_head = part.last = true;
-    part.head.body = "third";
-    return part;
-  }
-
- private:
-  int pulls_ = 0;
-};
+using test::RawClient;
+using test::RetryingSource;
+using test::Script;
+using test::ScriptedSource;
+using test::WireAnswer;
 
 class TransportTest : public ::testing::Test {
  protected:
@@ -197,6 +111,21 @@ TEST_F(TransportTest, ARequestSentWhileAnAnswerStreamsIsAnsweredAfterIt) {
   EXPECT_EQ(client.answer().body, "GET /echo 0 ");
 }
 
+TEST_F(TransportTest, ARequestHalfSentWhileAnAnswerStreamsIsReadWhole) {
+  start();
+  RawClient client(transport_->port());
+  const std::string next = post("/echo", "the body comes later");
+  const std::size_t body_at = next.find("the body");
+  ASSERT_TRUE(client.send(get("/stream")));
+  ASSERT_TRUE(script_->wait(&Script::started));
+  ASSERT_TRUE(client.send(next.substr(0, body_at)));
+  EXPECT_EQ(ask(get("/echo")).status, 200);  // by now the half was read too
+  script_->say("done", true);
+  EXPECT_EQ(client.answer().body, "done");
+  ASSERT_TRUE(client.send(next.substr(body_at)));
+  EXPECT_EQ(client.answer().body, "POST /echo 20 the body comes later");
+}
+
 TEST_F(TransportTest, HeadAnswersCarryTheLengthAndNoBody) {
   start();
   RawClient client(transport_->port());
@@ -213,9 +142,11 @@ TEST_F(TransportTest, HttpOneZeroIsAnsweredAndClosed) {
   ASSERT_TRUE(client.send("GET /stream HTTP/1.0\r\nHost: localhost\r\n\r\n"));
   ASSERT_TRUE(script_->wait(&Script::started));
   script_->say("part");
-  script_->say("", true);
+  ASSERT_TRUE(client.fill_until("part"));
+  script_->say("", true);  // an end without bytes of its own
   const WireAnswer answer = client.answer();
   EXPECT_EQ(answer.body, "part");
+  EXPECT_TRUE(answer.complete);
   EXPECT_FALSE(answer.has("chunked"));
   EXPECT_TRUE(answer.has("Connection: close"));
 }
