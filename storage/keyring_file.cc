@@ -77,15 +77,15 @@ std::string check_line(const SealKey& key) {
 
 std::vector<std::uint8_t> encode_keyring(std::uint64_t generation, std::span<const std::uint8_t> payload) {
   INVARIANT(payload.size() <= kMaxPayload);
-  std::vector<std::uint8_t> file(kHeader + payload.size());
+  std::vector<std::uint8_t> file(kHeader + payload.size() + kChecksum);
   const auto length = static_cast<std::uint32_t>(payload.size());
   std::copy(kMagic.begin(), kMagic.end(), file.begin());
   std::memcpy(file.data() + 8, &kKeyringVersion, sizeof kKeyringVersion);
   std::memcpy(file.data() + 12, &length, sizeof length);
   std::memcpy(file.data() + 16, &generation, sizeof generation);
   std::copy(payload.begin(), payload.end(), file.begin() + kHeader);
-  const Digest256 sum = hash256(file);
-  file.insert(file.end(), sum.begin(), sum.end());
+  const Digest256 sum = hash256(std::span(file).first(kHeader + payload.size()));
+  std::copy(sum.begin(), sum.end(), file.begin() + static_cast<std::ptrdiff_t>(kHeader + payload.size()));
   return file;
 }
 

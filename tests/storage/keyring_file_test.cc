@@ -109,6 +109,20 @@ TEST(KeyringFile, CrashAtAnyStepLeavesTheOldOrTheNew) {
   EXPECT_EQ(stopped, 10);  // five steps for each copy
 }
 
+TEST(KeyringFile, HigherGenerationWinsWhicheverCopyHoldsIt) {
+  for (const char* older : {"keyring", "keyring.copy"}) {
+    const TempFolder folder;
+    ASSERT_TRUE(write_keyring(folder.path(), 1, bytes("old")).ok());
+    const std::string old = folder.read("keyring");
+    ASSERT_TRUE(write_keyring(folder.path(), 2, bytes("new")).ok());
+    folder.write(older, old);
+    const auto content = read_keyring(folder.path());
+    EXPECT_EQ(text(content->payload), "new");
+    EXPECT_EQ(content->notice.find(std::string(older) + " was older"), 0u) << content->notice;
+    EXPECT_EQ(folder.read("keyring"), folder.read("keyring.copy"));
+  }
+}
+
 TEST(KeyringFile, NewerVersionIsRefusedAndNothingIsTouched) {
   const TempFolder folder;
   ASSERT_TRUE(write_keyring(folder.path(), 1, bytes("payload")).ok());

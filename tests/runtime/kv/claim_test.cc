@@ -202,7 +202,7 @@ TEST(Claim, EqualBlocksOfTwoRunningSequencesAreKeptOnce) {
   EXPECT_NE(first.blocks()[1], second.blocks()[1]);
   ASSERT_TRUE(world.run(first, 100).ok());
   ASSERT_TRUE(world.run(second, 100).ok());
-  for (int block = 0; block < 3; ++block) EXPECT_EQ(first.blocks()[block], second.blocks()[block]);
+  for (const std::size_t block : {0u, 1u, 2u}) EXPECT_EQ(first.blocks()[block], second.blocks()[block]);
   EXPECT_EQ(world.cache.counts().adopted_blocks, 3u);
   EXPECT_EQ(world.cache.audit(), "");
   (void)first.close(CloseAs::kDone);
