@@ -140,7 +140,8 @@ void PictureRun::take() {
   if (taking_) return;
   taking_ = true;
   deadline_.stop();
-  const SnapshotView& view = *client_.view();
+  const SnapshotPtr kept = client_.view();  // the client publishes newer ones while pages settle
+  const SnapshotView& view = *kept;
   int number = 1;
   for (const PageSpec& spec : window_.pages()) {
     QVariant argument;

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "gui/pages/overview/figures.h"
 
-#include <QHash>
 #include <algorithm>
 #include <cmath>
+#include <map>
+#include <tuple>
 
 #include "gui/models/words.h"
 
@@ -26,9 +27,25 @@ void joinInterval(Bucket& bucket, const Interval& interval) {
   bucket.known = true;
 }
 
+// Requests with the same cause of the same tenant; numbers, so that the sentence is made once per cause.
+using Cause = std::tuple<std::uint32_t, VerdictKind, std::uint64_t, std::uint64_t>;
+
+Cause causeOf(const RequestRecord& request) {
+  const Verdict& verdict = request.verdict;
+  std::uint64_t where = 0, who = 0;
+  if (verdict.divergence) {
+    where = verdict.divergence->token;
+    who = verdict.divergence->section;
+  } else if (verdict.eviction) {
+    where = static_cast<std::uint64_t>(verdict.eviction->at / 60'000);
+    who = verdict.eviction->by_request.value;
+  }
+  return {request.tenant.value, verdict.kind, where, who};
+}
+
 void countRequests(const SnapshotView& view, WallTime begin, OverviewFigures& out) {
   QVector<double> warm, cold;
-  QHash<QString, qsizetype> by_cause;
+  std::map<Cause, qsizetype> by_cause;
   for (const RequestPtr& request : view.requests) {
     if (request->submitted < begin) continue;
     if (request->timings.first_token_ms > 0) {
@@ -36,16 +53,9 @@ void countRequests(const SnapshotView& view, WallTime begin, OverviewFigures& ou
     }
     const double lost = lostMs(*request);
     if (lost <= 0) continue;
-    const QString sentence = causeSentence(view, *request);
-    const QString cause = QStringLiteral("%1/%2/%3")
-                              .arg(request->tenant.value)
-                              .arg(static_cast<int>(request->verdict.kind))
-                              .arg(sentence);
-    if (!by_cause.contains(cause)) {
-      by_cause.insert(cause, out.misses.size());
-      out.misses.push_back({request->verdict.kind, request->tenant, sentence, request->id, 0, 0});
-    }
-    Miss& miss = out.misses[by_cause.value(cause)];
+    const auto [at, fresh] = by_cause.try_emplace(causeOf(*request), out.misses.size());
+    if (fresh) out.misses.push_back({request->verdict.kind, request->tenant, QString(), request->id, 0, 0});
+    Miss& miss = out.misses[at->second];
     miss.newest = std::max(miss.newest, request->id);
     ++miss.count;
     miss.lost_ms += lost;
@@ -55,6 +65,11 @@ void countRequests(const SnapshotView& view, WallTime begin, OverviewFigures& ou
   out.cold = {percentile(cold, 0.5), percentile(cold, 0.99), static_cast<int>(cold.size())};
   std::stable_sort(out.misses.begin(), out.misses.end(),
                    [](const Miss& a, const Miss& b) { return a.lost_ms > b.lost_ms; });
+  for (qsizetype i = 0; i < std::min<qsizetype>(kMissesNamed, out.misses.size()); ++i) {
+    if (const RequestPtr newest = findRequest(view, out.misses[i].newest)) {
+      out.misses[i].sentence = causeSentence(view, *newest);
+    }
+  }
 }
 
 }  // namespace

@@ -26,6 +26,9 @@ struct Bucket {
   bool known = false;  // an interval of the history lies in it
 };
 
+// The dearest misses have their sentence; the page shows no more.
+inline constexpr int kMissesNamed = 8;
+
 struct Miss {
   VerdictKind kind = VerdictKind::kCold;
   TenantId tenant{};

@@ -13,7 +13,7 @@
 #include <QVBoxLayout>
 #include <algorithm>
 
-#include "gui/models/words.h"
+#include "gui/pages/overview/figures.h"
 #include "gui/pages/shell/link_banner.h"
 #include "gui/pages/shell/navigation.h"
 #include "gui/pages/shell/needs_server_page.h"
@@ -26,7 +26,8 @@
 namespace larder::gui {
 namespace {
 
-constexpr int kRate = 5;              // snapshots a second while visible
+constexpr int kRate = 5;  // snapshots a second while visible
+constexpr int kBadgeEveryMs = 1000;
 constexpr int kCollapseBelow = 1200;  // width under which the navigation shows icons only
 
 }  // namespace
@@ -188,15 +189,10 @@ void MainWindow::showView() {
   status_->showNow(rangeMs());
   const SnapshotView& view = *client_.view();
   tools_->showJob(view);
-  QSet<QString> causes;
-  for (const RequestPtr& request : view.requests) {
-    if (request->submitted < view.at - rangeMs()) continue;
-    const VerdictKind kind = request->verdict.kind;
-    if (kind != VerdictKind::kDiverged && kind != VerdictKind::kEvicted && kind != VerdictKind::kOtherIdentity)
-      continue;
-    causes.insert(QStringLiteral("%1/%2").arg(request->tenant.value).arg(causeSentence(view, *request)));
-  }
-  navigation_->setBadge(QStringLiteral("requests"), static_cast<int>(causes.size()));
+  if (badge_shown_.isValid() && badge_shown_.elapsed() < kBadgeEveryMs) return;
+  badge_shown_.start();
+  const OverviewFigures figures = countFigures(view, rangeMs(), 1);
+  navigation_->setBadge(QStringLiteral("requests"), static_cast<int>(figures.misses.size()));
 }
 
 void MainWindow::showLink() {

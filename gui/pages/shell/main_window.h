@@ -6,6 +6,7 @@
 // Requires: theme and client outlive the window.    Threads: GUI thread.
 #pragma once
 
+#include <QElapsedTimer>
 #include <QHash>
 #include <QMainWindow>
 #include <QVector>
@@ -78,6 +79,7 @@ class MainWindow final : public QMainWindow, public Shell {
   QString current_;
   QVector<QString> history_;
   qsizetype history_at_ = -1;
+  QElapsedTimer badge_shown_;
   bool inspector_wanted_ = true;
   bool navigation_by_hand_ = false;  // the user chose; width no longer decides
   bool problem_of_link_ = false;     // the banner speaks of the connection
