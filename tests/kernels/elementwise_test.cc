@@ -41,7 +41,8 @@ TEST(RmsNorm, EveryTierIsWithinTheBound) {
 TEST(Rope, BothPairingsAreWithinTheBoundAndLeaveTheRestAlone) {
   Rng rng(2);
   for (const bool interleaved : {true, false}) {
-    for (const auto& [d_head, n_rot] : {std::pair{8u, 8u}, std::pair{64u, 64u}, std::pair{80u, 40u}, std::pair{20u, 14u}}) {
+    for (const auto& [d_head, n_rot] :
+         {std::pair{8u, 8u}, std::pair{64u, 64u}, std::pair{80u, 40u}, std::pair{20u, 14u}}) {
       const std::uint32_t rows = 5;
       const std::uint32_t heads = 3;
       const std::size_t stride = heads * d_head + 7;

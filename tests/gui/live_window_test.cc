@@ -1,0 +1,312 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The main window over the real engine on the processor with stories260K: a prompt makes the tree grow, keys pin and
+// delete, and the window stays quick while a model loads and eight clients stream.
+#include <time.h>
+
+#include <QApplication>
+#include <QDialog>
+#include <QElapsedTimer>
+#include <QPushButton>
+#include <QSignalSpy>
+#include <QtTest>
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "gui/bridge/answer_stream.h"
+#include "gui/bridge/local_client.h"
+#include "gui/bridge/tree_rows.h"
+#include "gui/pages/shell/main_window.h"
+#include "gui/pages/tree/prefix_tree_view.h"
+#include "gui/widgets/kpi_card.h"
+
+namespace larder::gui {
+namespace {
+
+constexpr double kFirstPaintMs = 800, kHandlerCpuMs = 16, kHandlerWallMs = 100;
+constexpr int kClients = 8;
+constexpr int kWatchMs = 4000;
+
+// Instruments slow the GUI thread several times; there the figures are printed, not held against the goals.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr bool kHoldGoals = false;
+#else
+constexpr bool kHoldGoals = true;
+#endif
+
+double threadCpuMs() {
+  timespec now{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  return static_cast<double>(now.tv_sec) * 1e3 + static_cast<double>(now.tv_nsec) * 1e-6;
+}
+
+// Notes how long each event's handler took on the GUI thread; nested deliveries count with the outermost.
+class WatchedApplication final : public QApplication {
+ public:
+  using QApplication::QApplication;
+
+  bool notify(QObject* receiver, QEvent* event) override {
+    if (!watching || depth_ > 0) return QApplication::notify(receiver, event);
+    ++depth_;
+    QElapsedTimer wall;
+    wall.start();
+    const double before = threadCpuMs();
+    const bool handled = QApplication::notify(receiver, event);
+    cpu_ms.push_back(threadCpuMs() - before);
+    wall_ms.push_back(static_cast<double>(wall.nsecsElapsed()) * 1e-6);
+    --depth_;
+    return handled;
+  }
+
+  bool watching = false;
+  std::vector<double> cpu_ms, wall_ms;
+
+ private:
+  int depth_ = 0;
+};
+
+double nearestRank(std::vector<double> values, double share) {
+  if (values.empty()) return 0;
+  std::sort(values.begin(), values.end());
+  return values[std::min(values.size() - 1, static_cast<std::size_t>(share * static_cast<double>(values.size())))];
+}
+
+std::string modelPath(bool half = false) {
+  return std::string(LARDER_TEST_DATA) + "/models-tiny/stories260K-" + (half ? "f16" : "f32") + ".gguf";
+}
+
+Ask story(const QString& end) {
+  Ask ask;
+  ask.text = QStringLiteral(
+                 "Once upon a time there was a little girl who lived in a house with a big garden. She loved "
+                 "to play outside with her dog and her brother every day after lunch. One day ") +
+             end;
+  ask.max_tokens = 12;
+  return ask;
+}
+
+}  // namespace
+
+class LiveWindowTest : public QObject {
+  Q_OBJECT
+
+ private Q_SLOTS:
+  void init();
+  void cleanup();
+  void firstPaintWithLiveDataIsQuick();
+  void aPromptGrowsTheTreeAndTheSecondReuses();
+  void keysPinAndDelete();
+  void anAnswerArrivesInPiecesAndCanBeCancelled();
+  void noHandlerIsSlowWhileAModelLoadsAndClientsStream();
+
+ private:
+  void openEngine(const std::string& model);
+  AnswerEnd askAndWait(const Ask& ask);
+  bool waitForModel() {
+    return QTest::qWaitFor([this] { return readyModel(*client_->view()) != nullptr; }, 20'000);
+  }
+
+  std::string folder_;
+  std::shared_ptr<engine::Engine> engine_;
+  std::unique_ptr<Theme> theme_;
+  std::unique_ptr<LocalClient> client_;
+  std::unique_ptr<MainWindow> window_;
+};
+
+void LiveWindowTest::init() {
+  folder_ = (std::filesystem::temp_directory_path() / "larder_live_window_test").string();
+  std::filesystem::remove_all(folder_);
+  theme_ = std::make_unique<Theme>();
+  client_ = std::make_unique<LocalClient>();
+}
+
+void LiveWindowTest::cleanup() {
+  window_.reset();
+  client_.reset();
+  engine_.reset();
+  theme_.reset();
+  std::filesystem::remove_all(folder_);
+}
+
+void LiveWindowTest::openEngine(const std::string& model) {
+  engine::EngineOptions options;
+  options.data_dir = folder_;
+  options.model_path = model;
+  auto opened = engine::Engine::open(std::move(options));
+  QVERIFY2(opened.ok(), opened.ok() ? "" : opened.error().message.c_str());
+  engine_ = std::move(opened).value();
+  client_->setEngine(engine_);
+}
+
+AnswerEnd LiveWindowTest::askAndWait(const Ask& ask) {
+  AnswerEnd end;
+  bool over = false;
+  AnswerStream* stream = client_->ask(ask, this);
+  connect(stream, &AnswerStream::finished, this, [&](const AnswerEnd& done) {
+    end = done;
+    over = true;
+  });
+  connect(stream, &AnswerStream::failed, this, [&](const QString& message) {
+    qWarning("%s", qPrintable(message));
+    over = true;
+  });
+  if (!QTest::qWaitFor([&] { return over; }, 30'000)) qWarning("no answer within 30 s");
+  delete stream;
+  return end;
+}
+
+void LiveWindowTest::firstPaintWithLiveDataIsQuick() {
+  openEngine(modelPath());
+  QElapsedTimer timer;
+  timer.start();
+  window_ = std::make_unique<MainWindow>(*theme_, *client_);
+  window_->show();
+  QVERIFY(QTest::qWaitForWindowExposed(window_.get()));
+  QVERIFY(QTest::qWaitFor([this] { return client_->view()->epoch > 0; }, 5000));
+  window_->page(QStringLiteral("overview"))->refreshNow();
+  const QPixmap painted = window_->grab();
+  const auto took = static_cast<double>(timer.elapsed());
+  QVERIFY(!painted.isNull());
+  qInfo("first paint of Overview with live data: %.0f ms (goal %.0f)", took, kFirstPaintMs);
+  if (kHoldGoals) QVERIFY(took <= kFirstPaintMs);
+}
+
+void LiveWindowTest::aPromptGrowsTheTreeAndTheSecondReuses() {
+  openEngine(modelPath());
+  window_ = std::make_unique<MainWindow>(*theme_, *client_);
+  window_->show();
+  QVERIFY(waitForModel());
+  QVERIFY(client_->view()->tree->nodes.isEmpty());
+  const AnswerEnd cold = askAndWait(story(QStringLiteral("she found")));
+  QVERIFY(cold.usage.prompt_tokens > 32);
+  QCOMPARE(cold.usage.cached_tokens, 0u);
+  QTRY_VERIFY_WITH_TIMEOUT(!client_->view()->tree->nodes.isEmpty(), 10'000);
+  window_->openPage(QStringLiteral("tree"));
+  auto* tree = window_->findChild<PrefixTreeView*>(QStringLiteral("prefixTree"));
+  QTRY_VERIFY_WITH_TIMEOUT(tree->icicle().boxes.size() >= 4, 5000);
+  const AnswerEnd warm = askAndWait(story(QStringLiteral("he lost")));
+  QVERIFY(warm.usage.cached_tokens >= 32);
+  QTRY_COMPARE_WITH_TIMEOUT(client_->view()->requests.size(), 2, 10'000);
+  const auto& nodes = client_->view()->tree->nodes;
+  std::uint64_t blocks = 0;
+  for (const TreeNode& node : nodes) blocks += node.blocks;
+  QCOMPARE(client_->view()->tree->rows[0].all.blocks, blocks);
+  QTRY_VERIFY_WITH_TIMEOUT(client_->view()->requests.back()->usage.cached_tokens >= 32, 5000);
+}
+
+void LiveWindowTest::keysPinAndDelete() {
+  openEngine(modelPath());
+  window_ = std::make_unique<MainWindow>(*theme_, *client_);
+  window_->show();
+  window_->activateWindow();
+  QVERIFY(waitForModel());
+  askAndWait(story(QStringLiteral("she found")));
+  askAndWait(story(QStringLiteral("he lost")));
+  QTRY_VERIFY_WITH_TIMEOUT(client_->view()->tree->nodes.size() >= 2, 10'000);
+  window_->openPage(QStringLiteral("tree"));
+  auto* tree = window_->findChild<PrefixTreeView*>(QStringLiteral("prefixTree"));
+  tree->setFocus();
+  QTRY_VERIFY_WITH_TIMEOUT(tree->icicle().boxes.size() >= 4, 5000);
+  QTest::keyClick(tree, Qt::Key_Home);
+  for (int i = 0; i < 3; ++i) QTest::keyClick(tree, Qt::Key_Down);
+  const auto chosen = [&]() -> const TreeNode* {
+    const TreeRows& rows = *client_->view()->tree;
+    const int index = rows.indexOfKey(tree->selected());
+    return index < 0 ? nullptr : rows.nodeOf(rows.rows[static_cast<std::size_t>(index)]);
+  };
+  QVERIFY(chosen() != nullptr);
+  QVERIFY(!chosen()->pinned);
+  QTest::keyClick(tree, Qt::Key_P);
+  QTRY_VERIFY_WITH_TIMEOUT(chosen() != nullptr && chosen()->pinned, 10'000);
+  QCOMPARE(client_->view()->pins.size(), 1);
+  QTest::keyClick(tree, Qt::Key_P);
+  QTRY_VERIFY_WITH_TIMEOUT(client_->view()->pins.isEmpty(), 10'000);
+  QTest::keyClick(tree, Qt::Key_Delete);
+  QTRY_VERIFY_WITH_TIMEOUT(window_->findChild<QDialog*>(QStringLiteral("deleteDialog")) != nullptr, 10'000);
+  QTest::mouseClick(window_->findChild<QPushButton*>(QStringLiteral("deleteConfirm")), Qt::LeftButton);
+  QTRY_VERIFY_WITH_TIMEOUT(client_->view()->tree->nodes.isEmpty(), 10'000);
+  QCOMPARE(tree->selected(), std::uint64_t{0});
+}
+
+void LiveWindowTest::anAnswerArrivesInPiecesAndCanBeCancelled() {
+  openEngine(modelPath());
+  QVERIFY(waitForModel());
+  Ask ask = story(QStringLiteral("she"));
+  ask.max_tokens = 300;
+  AnswerStream* stream = client_->ask(ask, this);
+  QSignalSpy started(stream, &AnswerStream::started);
+  QSignalSpy text(stream, &AnswerStream::text);
+  QSignalSpy ended(stream, &AnswerStream::finished);
+  QVERIFY(text.wait(20'000));
+  QCOMPARE(started.count(), 1);
+  stream->cancel();
+  QVERIFY(ended.count() == 1 || ended.wait(10'000));
+  delete stream;
+  QTRY_COMPARE_WITH_TIMEOUT(client_->view()->running, 0u, 10'000);
+}
+
+void LiveWindowTest::noHandlerIsSlowWhileAModelLoadsAndClientsStream() {
+  auto* app = static_cast<WatchedApplication*>(qApp);
+  openEngine(modelPath());
+  window_ = std::make_unique<MainWindow>(*theme_, *client_);
+  window_->show();
+  QVERIFY(QTest::qWaitForWindowExposed(window_.get()));
+  QVERIFY(waitForModel());
+  for (const PageSpec& spec : window_->pages()) window_->openPage(spec.id);  // built once, before it is measured
+  window_->openPage(QStringLiteral("overview"));
+  QElapsedTimer settling;
+  settling.start();
+  QTRY_VERIFY(settling.elapsed() >= 500);
+
+  int asked = 0, answers = 0;
+  std::vector<AnswerStream*> streams(kClients, nullptr);
+  QElapsedTimer watched;
+  std::function<void(int)> ask = [&](int client) {
+    delete std::exchange(streams[static_cast<std::size_t>(client)], nullptr);
+    if (!app->watching) return;
+    Ask next = story(QStringLiteral("number %1 came and").arg(asked++));
+    next.max_tokens = 40;
+    AnswerStream* stream = client_->ask(next, this);
+    streams[static_cast<std::size_t>(client)] = stream;
+    // A refusal while the models change hands is no answer; the client asks again a little later.
+    connect(stream, &AnswerStream::failed, this,
+            [&, client] { QTimer::singleShot(20, this, [&, client] { ask(client); }); });
+    connect(stream, &AnswerStream::finished, this, [&, client] {
+      ++answers;
+      QTimer::singleShot(0, this, [&, client] { ask(client); });
+    });
+  };
+  app->cpu_ms.clear();
+  app->wall_ms.clear();
+  app->watching = true;
+  watched.start();
+  for (int client = 0; client < kClients; ++client) ask(client);
+  int loads = 0;
+  while (watched.elapsed() < kWatchMs) {
+    QTRY_VERIFY(watched.elapsed() >= 700 * (loads + 1));
+    client_->perform(command::LoadModel{QString::fromStdString(modelPath(loads % 2 == 0))}, this,
+                     [](const CommandOutcome&) {});
+    window_->openPage(++loads % 2 == 0 ? QStringLiteral("overview") : QStringLiteral("tree"));
+  }
+  app->watching = false;
+  for (AnswerStream* stream : streams) delete stream;
+  const double cpu = nearestRank(app->cpu_ms, 0.99), wall = nearestRank(app->wall_ms, 1.0);
+  qInfo("%d answers, %zu handlers: p99 CPU %.2f ms (goal %.0f), longest CPU %.1f, longest wall %.1f ms (goal %.0f)",
+        answers, app->cpu_ms.size(), cpu, kHandlerCpuMs, nearestRank(app->cpu_ms, 1.0), wall, kHandlerWallMs);
+  QVERIFY(answers > kClients);
+  if (kHoldGoals) {
+    QVERIFY(cpu <= kHandlerCpuMs);
+    QVERIFY(wall <= kHandlerWallMs);
+  }
+}
+
+}  // namespace larder::gui
+
+int main(int argc, char** argv) {
+  larder::gui::WatchedApplication app(argc, argv);
+  larder::gui::LiveWindowTest test;
+  return QTest::qExec(&test, argc, argv);
+}
+#include "live_window_test.moc"
