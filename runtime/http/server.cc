@@ -82,6 +82,11 @@ std::vector<std::string> words(const std::string& text) {
   return out;
 }
 
+std::string lowered(std::string text) {
+  for (char& c : text) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  return text;
+}
+
 GuardRules rules_of(const ServerOptions& options) {
   GuardRules rules;
   rules.lan = options.lan;
@@ -89,8 +94,7 @@ GuardRules rules_of(const ServerOptions& options) {
   rules.allowed_origins = options.allowed_origins;
   std::array<char, 256> name{};
   if (options.lan && gethostname(name.data(), name.size() - 1) == 0) {
-    std::string lower(name.data());
-    for (char& c : lower) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+    const std::string lower = lowered(name.data());
     rules.allowed_hosts.push_back(lower);
     rules.allowed_hosts.push_back(lower + ".local");
   }
@@ -120,6 +124,7 @@ ServerOptions options_from(const settings::Settings& settings) {
   ServerOptions options;
   options.listen = settings.text(Key::kApiListen);
   options.lan = settings.flag(Key::kApiLan);
+  options.allowed_hosts = words(lowered(settings.text(Key::kApiAllowedHosts)));
   options.allowed_origins = words(settings.text(Key::kApiAllowedOrigins));
   options.io_threads = static_cast<unsigned>(settings.integer(Key::kApiThreads));
   options.limits.max_connections = static_cast<std::size_t>(settings.integer(Key::kApiMaxConnections));

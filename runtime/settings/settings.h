@@ -53,6 +53,7 @@ enum class Key : std::uint8_t {
   kApiWriteTimeoutMs,
   kApiThreads,
   kApiAllowedOrigins,
+  kApiAllowedHosts,
   kLogLevel,
   kUiLanguage,
   kUiTheme,

@@ -6,6 +6,7 @@
 #include <cstdlib>
 
 #include "runtime/http/json_value.h"
+#include "runtime/settings/settings.h"
 #include "tests/runtime/http/raw_client.h"
 #include "tests/runtime/http/scripted_engine.h"
 
@@ -337,6 +338,24 @@ TEST_F(ServerTest, ListeningBeyondLoopbackNeedsTheSettingAndAKey) {
   options.listen = "0.0.0.0:0";
   options.has_key = true;
   EXPECT_TRUE(Server::start(*engine_, options).ok());
+}
+
+TEST_F(ServerTest, TheSettingsBecomeOptions) {
+  const std::vector<std::pair<std::string, std::string>> overrides{
+      {"api.listen", "127.0.0.1:0"},
+      {"api.allowed_hosts", "NAS  nas.home"},
+      {"api.allowed_origins", "https://chat.home"},
+      {"api.max_depth", "12"},
+      {"api.write_timeout_ms", "1234"}};
+  const auto settings = settings::Settings::load("", overrides);
+  ASSERT_TRUE(settings.ok());
+  const ServerOptions options = options_from(**settings);
+  EXPECT_EQ(options.listen, "127.0.0.1:0");
+  EXPECT_EQ(options.allowed_hosts, (std::vector<std::string>{"nas", "nas.home"}));
+  EXPECT_EQ(options.allowed_origins, std::vector<std::string>{"https://chat.home"});
+  EXPECT_EQ(options.limits.max_json_depth, 12u);
+  EXPECT_EQ(options.limits.write_ms, 1234);
+  EXPECT_FALSE(options.lan || options.has_key);
 }
 
 TEST_F(ServerTest, BadAddressesAreRefused) {
