@@ -18,6 +18,17 @@ namespace {
 constexpr auto kSpin = std::chrono::microseconds(30);
 constexpr int kPausesPerLook = 8;
 
+constexpr std::uint32_t kItemBits = 20;
+constexpr std::uint32_t kItemMask = (1u << kItemBits) - 1;
+
+constexpr std::uint64_t first_ticket(std::uint32_t round, std::uint32_t items) {
+  return (std::uint64_t{round} << (2 * kItemBits)) | (std::uint64_t{items} << kItemBits);
+}
+constexpr std::uint32_t next_of(std::uint64_t ticket) { return static_cast<std::uint32_t>(ticket) & kItemMask; }
+constexpr std::uint32_t items_of(std::uint64_t ticket) {
+  return static_cast<std::uint32_t>(ticket >> kItemBits) & kItemMask;
+}
+
 static_assert(sizeof(std::atomic<std::uint32_t>) == sizeof(std::uint32_t));
 
 // Sleeps while `word` is `value`; may wake early. Plain futexes, because with std::atomic::wait of libstdc++ 12 waiters
@@ -61,14 +72,14 @@ WorkerPool::~WorkerPool() {
 }
 
 void WorkerPool::run(std::uint32_t items, Function function, void* context) {
-  const std::uint64_t round = (ticket_.load(std::memory_order_relaxed) >> 32) + 1;
+  INVARIANT(items <= kItemMask);
+  const std::uint32_t round = round_.load(std::memory_order_relaxed) + 1;
   done_.store(0, std::memory_order_relaxed);
-  items_.store(items, std::memory_order_relaxed);
   function_.store(function, std::memory_order_relaxed);
   context_.store(context, std::memory_order_relaxed);
-  ticket_.store(round << 32, std::memory_order_release);
+  ticket_.store(first_ticket(round, items), std::memory_order_release);
   // In one total order with a worker's count of itself: either it sees this round or we see that it sleeps.
-  round_.store(static_cast<std::uint32_t>(round));
+  round_.store(round);
   if (sleepers_.load() != 0) wake_all(round_);
   take_items(0);
   wait_until_done(items);
@@ -84,10 +95,10 @@ void WorkerPool::wait_until_done(std::uint32_t items) {
 void WorkerPool::take_items(std::uint32_t worker) {
   std::uint64_t ticket = ticket_.load(std::memory_order_acquire);
   while (true) {
-    const std::uint32_t items = items_.load(std::memory_order_relaxed);
+    const std::uint32_t items = items_of(ticket);
     const Function function = function_.load(std::memory_order_relaxed);
     void* const context = context_.load(std::memory_order_relaxed);
-    const auto item = static_cast<std::uint32_t>(ticket);
+    const std::uint32_t item = next_of(ticket);
     if (item >= items) return;
     if (!ticket_.compare_exchange_weak(ticket, ticket + 1, std::memory_order_acq_rel, std::memory_order_acquire)) {
       continue;

@@ -26,6 +26,7 @@ class WorkerPool {
   std::uint32_t threads() const { return static_cast<std::uint32_t>(workers_.size()) + 1; }
 
   // Work: void(std::uint32_t item, std::uint32_t worker). Called inline where there is one item or one thread.
+  // Requires: items < 2^20.
   template <typename Work>
   void for_each(std::uint32_t items, Work&& work) {
     if (items <= 1 || workers_.empty()) {
@@ -45,17 +46,16 @@ class WorkerPool {
   void wait_until_done(std::uint32_t items);
   void take_items(std::uint32_t worker);
   void worker_loop(std::uint32_t worker);
-  // Waits until ticket's round differs from `seen` or the pool closes; answers whether it is open.
+  // Waits until the round differs from `seen` or the pool closes; answers whether it is open.
   bool wait_for_round(std::uint32_t seen);
 
-  // Round in the upper half, next item in the lower: an item can be taken only from the round it was read in, so the
-  // three descriptors below are never used for a round they do not belong to.
+  // Round (24 bits), its number of items (20) and the next item (20) in one word, so that one exchange decides: a round
+  // that is used up stays so while the next one's function and context are being written.
   alignas(64) std::atomic<std::uint64_t> ticket_{0};
   alignas(64) std::atomic<std::uint32_t> done_{0};
   std::atomic<bool> caller_sleeps_{false};            // on done_
   alignas(64) std::atomic<std::uint32_t> round_{0};  // the same round, 32 bits, to sleep on
   std::atomic<std::uint32_t> sleepers_{0};            // on round_
-  std::atomic<std::uint32_t> items_{0};
   std::atomic<Function> function_{nullptr};
   std::atomic<void*> context_{nullptr};
   std::atomic<bool> closing_{false};
