@@ -21,7 +21,7 @@ std::vector<PlannedRows> share_rows(const std::vector<PrefillView>& prefill, std
       if (view.tenant != tenant || quantum == 0) continue;
       const std::uint32_t rows = std::min(view.rows_left, quantum);
       quantum -= rows;
-      shared.push_back({view.seq, rows});
+      shared.push_back({view.seq, rows, view.depth});
     }
   }
   // What a tenant left over goes to whoever is first in line.
@@ -35,18 +35,12 @@ std::vector<PlannedRows> share_rows(const std::vector<PrefillView>& prefill, std
     if (more == 0) continue;
     used += more;
     if (found == shared.end()) {
-      shared.push_back({view.seq, more});
+      shared.push_back({view.seq, more, view.depth});
     } else {
       found->rows += more;
     }
   }
   return shared;
-}
-
-std::uint32_t total_rows(const std::vector<PlannedRows>& rows) {
-  std::uint32_t total = 0;
-  for (const PlannedRows& each : rows) total += each.rows;
-  return total;
 }
 
 std::uint32_t rows_left(const std::vector<PrefillView>& prefill) {
@@ -55,20 +49,38 @@ std::uint32_t rows_left(const std::vector<PrefillView>& prefill) {
   return static_cast<std::uint32_t>(std::min<std::uint64_t>(total, 0x7fffffff));
 }
 
-// Layers of a chunk of `rows` that fit the step time; at least one.
-std::uint32_t layers_that_fit(std::uint32_t rows, const PlanLimits& limits, const PlanRates& rates) {
-  const double layer_ns = rates.prefill_row_ns * rows / limits.n_layers;
-  const double fit = layer_ns > 0 ? limits.step_ns / layer_ns : limits.n_layers;
-  return static_cast<std::uint32_t>(std::clamp(fit, 1.0, static_cast<double>(limits.n_layers)));
+// What these rows add to a step.
+double rows_ns(const std::vector<PlannedRows>& rows, const PlanRates& rates) {
+  double total = 0;
+  for (const PlannedRows& each : rows) {
+    total += each.rows * (rates.row_ns + (each.depth + each.rows / 2.0) * rates.row_depth_ns);
+  }
+  return total;
+}
+
+// Rows of whoever is deepest that fit `spare_ns`.
+std::uint32_t rows_that_fit(double spare_ns, const std::vector<PrefillView>& prefill, std::uint32_t most,
+                            const PlanRates& rates) {
+  double depth = 0;
+  for (const PrefillView& view : prefill) {
+    depth = std::max(depth, view.depth + std::min(view.rows_left, most) / 2.0);
+  }
+  const double row_ns = std::max(1.0, rates.row_ns + depth * rates.row_depth_ns);
+  return static_cast<std::uint32_t>(std::clamp(spare_ns / row_ns, 0.0, static_cast<double>(most)));
 }
 
 StepPlan range_of(const OpenChunk& chunk, bool others_decode, const PlanLimits& limits, const PlanRates& rates) {
   StepPlan plan;
   plan.prefill = chunk.rows;
   plan.layer_begin = chunk.next_layer;
-  const std::uint32_t left = limits.n_layers - chunk.next_layer;
-  const std::uint32_t fit = layers_that_fit(total_rows(chunk.rows), limits, rates);
-  plan.layer_end = chunk.next_layer + (others_decode ? std::min(left, fit) : left);
+  plan.layer_end = limits.n_layers;
+  if (!others_decode) return plan;
+  const double estimate_ns = (rates.decode_step_ns + rows_ns(chunk.rows, rates)) / limits.n_layers;
+  const double layer_ns = std::max(1.0, chunk.layer_ns > 0 ? chunk.layer_ns : estimate_ns);
+  const double left = limits.n_layers - chunk.next_layer;
+  const auto layers = static_cast<std::uint32_t>(std::clamp(limits.step_ns / layer_ns, 1.0, left));
+  plan.layer_end = chunk.next_layer + layers;
+  plan.expected_ns = layers * layer_ns;
   return plan;
 }
 
@@ -90,17 +102,19 @@ StepPlan plan_step(const PlanInput& input, const PlanLimits& limits, const PlanR
     plan.prefill = share_rows(input.prefill, std::min({waiting, room, limits.alone_rows}));
     return plan;
   }
-  const double spare_ns = limits.step_ns - rates.decode_step_ns;
-  const double fit_rows = std::max(0.0, spare_ns) / std::max(1.0, rates.prefill_row_ns);
-  const auto fit = static_cast<std::uint32_t>(std::min(fit_rows, 1e9));
+  const std::uint32_t most = std::min({waiting, room, std::max(limits.alone_rows, kChunkRows)});
+  const std::uint32_t fit = rows_that_fit(limits.step_ns - rates.decode_step_ns, input.prefill, most, rates);
   const std::uint32_t least = std::min({waiting, kChunkRows, room});
   if (fit >= least && least > 0) {
-    plan.prefill = share_rows(input.prefill, std::min({waiting, fit, room, std::max(limits.alone_rows, kChunkRows)}));
+    plan.prefill = share_rows(input.prefill, fit);
+    plan.expected_ns = rates.decode_step_ns + rows_ns(plan.prefill, rates);
     return plan;
   }
   if (!input.decode_ran_last) return plan;
+  const std::uint32_t chunk_rows = std::min({waiting, kChunkRows, limits.max_rows});
+  const double layer_long_ns = limits.step_ns * limits.n_layers - rates.decode_step_ns;
   OpenChunk chunk;
-  chunk.rows = share_rows(input.prefill, std::max(1u, std::min(waiting, std::min(kChunkRows, limits.max_rows))));
+  chunk.rows = share_rows(input.prefill, std::max(1u, rows_that_fit(layer_long_ns, input.prefill, chunk_rows, rates)));
   return range_of(chunk, true, limits, rates);
 }
 

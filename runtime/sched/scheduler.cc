@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/sched/scheduler.h"
 
+#include <algorithm>
+
 #include "runtime/sched/scheduler_sequence.h"
 
 namespace larder::sched {
 
-Scheduler::Scheduler(kv::PrefixCache& cache, SequenceSink& sink, const Clock& clock, SchedulerLimits limits)
-    : cache_(cache), sink_(sink), clock_(clock), limits_(limits) {}
+Scheduler::Scheduler(kv::PrefixCache& cache, SequenceSink& sink, const Clock& clock, SchedulerLimits limits,
+                     std::uint64_t first_step_id)
+    : cache_(cache), sink_(sink), clock_(clock), limits_(limits), next_step_id_(first_step_id) {}
 
 Scheduler::~Scheduler() = default;
 
@@ -26,10 +29,11 @@ Status Scheduler::add(SequenceSpec spec) {
   sequence->prompt_tokens = static_cast<std::uint32_t>(spec.prompt->tokens.size());
   sequence->spec = std::move(spec);
   share_.join(sequence->spec.tenant);
-  waiting_.emplace(sequence->order, sequence.get());
   const SeqId seq = sequence->spec.seq;
-  const bool fresh = sequences_.emplace(seq, std::move(sequence)).second;
+  // Held first, so that a lack of memory leaves nothing in line that nobody holds.
+  const auto [held, fresh] = sequences_.emplace(seq, std::move(sequence));
   INVARIANT(fresh);
+  waiting_.emplace(held->second->order, held->second.get());
   return {};
 }
 
@@ -61,13 +65,34 @@ bool Scheduler::cancel(SeqId seq, Status status) {
   return false;
 }
 
+void Scheduler::fail_all(const Status& status) {
+  open_chunk_.reset();
+  std::vector<Sequence*> ending;
+  for (const auto& [seq, sequence] : sequences_) {
+    const auto is_it = [id = seq](const RunningPart& part) { return part.seq == id; };
+    if (running_ && std::any_of(running_->parts.begin(), running_->parts.end(), is_it)) {
+      sequence->cancel_status = status;
+      sequence->cancelled = true;
+    } else {
+      ending.push_back(sequence.get());
+    }
+  }
+  for (Sequence* sequence : ending) end(*sequence, SequenceEnd::kFailed, status, kv::CloseAs::kFailed);
+}
+
+std::uint32_t Scheduler::open_claims() const {
+  return static_cast<std::uint32_t>(std::count_if(
+      sequences_.begin(), sequences_.end(), [](const auto& each) { return each.second->claim.open(); }));
+}
+
 std::optional<exec::Step> Scheduler::next_step() {
   if (running_) return std::nullopt;
   admit();
   for (int attempt = 0; attempt < 4; ++attempt) {
     const PlanInput input = plan_input();
-    const PlanRates rates{rates_.prefill_row_ns(), rates_.decode_step_ns()};
-    const StepPlan plan = plan_step(input, limits_.plan, rates);
+    PlanLimits limits = limits_.plan;
+    limits.step_ns /= rates_.shortfall();
+    const StepPlan plan = plan_step(input, limits, rates_.for_plan());
     if (plan.empty()) return std::nullopt;
     // Building may put sequences back or drop the open chunk, and then find nothing left of this plan.
     if (std::optional<exec::Step> step = build(plan)) return step;

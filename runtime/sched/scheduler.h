@@ -51,7 +51,8 @@ struct SchedulerCounts {
 class Scheduler {
  public:
   // Requires: cache, sink and clock outlive the scheduler.
-  Scheduler(kv::PrefixCache& cache, SequenceSink& sink, const Clock& clock, SchedulerLimits limits);
+  Scheduler(kv::PrefixCache& cache, SequenceSink& sink, const Clock& clock, SchedulerLimits limits,
+            std::uint64_t first_step_id = 1);
   ~Scheduler();
 
   Status add(SequenceSpec spec);
@@ -59,9 +60,16 @@ class Scheduler {
   // Answers whether the running step is hardly worth finishing: abort it then.
   [[nodiscard]] bool cancel(SeqId seq, Status status = {});
 
+  // Ends every sequence with `status`, those of a step that is out when it comes back. What a step broken off half-way
+  // may have left is not kept.
+  void fail_all(const Status& status);
+  bool holds(SeqId seq) const { return find(seq) != nullptr; }
+  std::uint32_t open_claims() const;
+
   // Nothing when a step is out or nothing can run now.
   std::optional<exec::Step> next_step();
   void finish_step(exec::StepResult result);
+  std::uint64_t next_step_id() const { return next_step_id_; }
   // Id of the step that is out; 0: none.
   std::uint64_t running_step() const { return running_ ? running_->id : 0; }
 
@@ -86,6 +94,7 @@ class Scheduler {
     std::vector<RunningPart> parts;
     std::uint32_t layer_begin = 0;
     std::uint32_t layer_end = 0;
+    double expected_ns = 0;
     bool chunk = false;  // it belongs to the open chunk
     bool whole = false;  // it gives outputs
     bool aborted = false;
@@ -116,6 +125,7 @@ class Scheduler {
   sample::SampleState sampling_of(const Sequence& sequence, std::uint32_t until) const;
 
   // step_result.cc
+  void measure(const RunningStep& running, std::int64_t compute_ns);
   void finish_failed(const RunningStep& running, const Status& status);
   void finish_good(const RunningStep& running, exec::StepResult& result);
   void finish_part(const RunningPart& part, exec::SequenceOutput& output, const exec::StepResult& result,
@@ -137,7 +147,7 @@ class Scheduler {
   std::optional<OpenChunk> open_chunk_;
   std::optional<RunningStep> running_;
   bool decode_ran_last_ = false;
-  std::uint64_t next_step_id_ = 1;
+  std::uint64_t next_step_id_;
   std::uint64_t next_order_ = 1;
   std::uint32_t passed_over_ = 0;  // admissions since the first in line was found too large for now
   SchedulerCounts totals_;

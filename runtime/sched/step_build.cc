@@ -59,7 +59,8 @@ PlanInput Scheduler::plan_input() {
     return share_.served(a->spec.tenant) < share_.served(b->spec.tenant);
   });
   for (const Sequence* sequence : prefill) {
-    input.prefill.push_back({sequence->spec.seq, sequence->spec.tenant, sequence->rows_left()});
+    input.prefill.push_back(
+        {sequence->spec.seq, sequence->spec.tenant, sequence->rows_left(), sequence->claim.committed()});
   }
   return input;
 }
@@ -202,6 +203,7 @@ std::optional<exec::Step> Scheduler::build(const StepPlan& plan) {
   running.id = next_step_id_;
   running.layer_begin = plan.layer_begin;
   running.layer_end = plan.layer_end;
+  running.expected_ns = plan.expected_ns;
   running.whole = plan.layer_end == limits_.plan.n_layers;
   running.chunk = plan.decode.empty() && (!first_range || !running.whole);
   const auto add = [&](SeqId seq, std::uint32_t rows) {

@@ -13,21 +13,19 @@ void Scheduler::finish_step(exec::StepResult result) {
     finish_failed(running, result.status);
     return;
   }
-  std::uint32_t prefill = 0;
-  std::uint32_t decode = 0;
-  for (const RunningPart& part : running.parts) (part.decode ? decode : prefill) += part.rows;
-  const double share = static_cast<double>(running.layer_end - running.layer_begin) / limits_.plan.n_layers;
-  rates_.record(prefill, decode, share, result.compute_ns);
+  measure(running, result.compute_ns);
   ++totals_.steps;
   if (running.whole) {
-    totals_.prefill_rows += prefill;
-    totals_.decode_rows += decode;
+    for (const RunningPart& part : running.parts) {
+      (part.decode ? totals_.decode_rows : totals_.prefill_rows) += part.rows;
+    }
     finish_good(running, result);
     return;
   }
   OpenChunk chunk;
   chunk.next_layer = running.layer_end;
-  for (const RunningPart& part : running.parts) chunk.rows.push_back({part.seq, part.rows});
+  chunk.layer_ns = static_cast<double>(result.compute_ns) / (running.layer_end - running.layer_begin);
+  for (const RunningPart& part : running.parts) chunk.rows.push_back({part.seq, part.rows, part.until - part.rows});
   open_chunk_ = std::move(chunk);
   bool any_cancelled = false;
   for (const RunningPart& part : running.parts) any_cancelled = any_cancelled || find(part.seq)->cancelled;
@@ -39,6 +37,19 @@ void Scheduler::finish_step(exec::StepResult result) {
     end(*sequence, sequence->cancel_status.ok() ? SequenceEnd::kCancelled : SequenceEnd::kFailed,
         sequence->cancel_status, kv::CloseAs::kDone);
   }
+}
+
+void Scheduler::measure(const RunningStep& running, std::int64_t compute_ns) {
+  StepWork work;
+  for (const RunningPart& part : running.parts) {
+    (part.decode ? work.decode_rows : work.prefill_rows) += part.rows;
+    if (!part.decode) work.depth += part.rows * (part.until - part.rows / 2.0);
+  }
+  if (work.prefill_rows > 0) work.depth /= work.prefill_rows;
+  work.layer_share = static_cast<double>(running.layer_end - running.layer_begin) / limits_.plan.n_layers;
+  work.ends_rows = running.whole;
+  rates_.record(work, compute_ns);
+  rates_.compare(running.expected_ns, compute_ns);
 }
 
 // An abort ends the cancelled and lets the others run their rows again; a failure ends all that were in the step.

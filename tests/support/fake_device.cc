@@ -44,6 +44,11 @@ void FakeDeviceKnobs::fail_when(std::function<Status(const exec::Step&)> rule) {
   fail_rule_ = std::move(rule);
 }
 
+void FakeDeviceKnobs::set_costs(std::function<std::int64_t(const exec::Step&)> cost) {
+  MutexLock lock(mutex_);
+  cost_ = std::move(cost);
+}
+
 void FakeDeviceKnobs::watch(std::function<void(const exec::Step&)> watcher) {
   MutexLock lock(mutex_);
   watcher_ = std::move(watcher);
@@ -233,6 +238,8 @@ exec::StepResult FakeDevice::execute(const exec::Step& step) {
     }
   }
   result.compute_ns = std::chrono::duration_cast<std::chrono::nanoseconds>(steady_clock::now() - begun).count();
+  MutexLock lock(knobs_->mutex_);
+  if (knobs_->cost_) result.compute_ns = knobs_->cost_(step);
   return result;
 }
 

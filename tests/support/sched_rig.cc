@@ -7,10 +7,10 @@
 namespace larder::test {
 namespace {
 
-model::ModelConfig small_config() {
+model::ModelConfig small_config(std::uint32_t n_layers) {
   model::ModelConfig config;
   config.architecture = "fake";
-  config.n_layers = 3;
+  config.n_layers = n_layers;
   config.n_kv_heads = 1;
   config.d_head = 4;
   config.n_vocab = 64;
@@ -21,7 +21,7 @@ model::ModelConfig small_config() {
 }  // namespace
 
 SchedRig::SchedRig(RigOptions options)
-    : config_(options.cpu_model ? options.cpu_model->config() : small_config()),
+    : config_(options.cpu_model ? options.cpu_model->config() : small_config(options.n_layers)),
       knobs_(std::make_shared<FakeDeviceKnobs>()) {
   exec::ExecutorOptions executor;
   executor.block_count = options.blocks;
@@ -107,6 +107,7 @@ void SchedRig::finish() {
   const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(60);
   auto result = done_.pop_until(deadline);
   INVARIANT(result.has_value());
+  last_compute_ns_ = (*result)->compute_ns;
   scheduler_->finish_step(std::move(**result));
 }
 

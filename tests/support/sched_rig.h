@@ -21,6 +21,7 @@ struct RigOptions {
   std::uint32_t blocks = 256;
   std::uint32_t longest_request_blocks = 64;
   std::uint32_t pin_budget_blocks = 64;
+  std::uint32_t n_layers = 3;  // of the fake device
   sched::SchedulerLimits limits;
   FakeDeviceOptions fake;
   std::shared_ptr<const model::Model> cpu_model;  // null: the fake device
@@ -65,6 +66,7 @@ class SchedRig final : public sched::SequenceSink {
   std::uint32_t vocab() const { return config_.n_vocab; }
   std::uint64_t rows() const;  // prompt and decode rows of good steps
   const exec::Step& last_step() const { return last_step_; }
+  std::int64_t last_compute_ns() const { return last_compute_ns_; }
   void set_paused(SeqId seq, bool paused) { paused ? void(paused_.insert(seq)) : void(paused_.erase(seq)); }
 
   bool writable(SeqId seq) const override { return paused_.count(seq) == 0; }
@@ -89,6 +91,7 @@ class SchedRig final : public sched::SequenceSink {
   std::map<SeqId, RigResult> results_;
   std::set<SeqId> paused_;
   exec::Step last_step_;
+  std::int64_t last_compute_ns_ = 0;
   std::uint64_t next_seq_ = 1;
 };
 

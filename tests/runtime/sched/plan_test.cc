@@ -68,7 +68,7 @@ TEST(PlanStep, ALongChunkIsCutByLayersAndDecodeRunsBetweenItsRanges) {
     }
     EXPECT_TRUE(input.decode_ran_last) << "two ranges without a decode step between them";
     EXPECT_EQ(prefill_rows(plan), kChunkRows);
-    EXPECT_LE((plan.layer_end - plan.layer_begin) * 128 * rates.prefill_row_ns / 30, 50e6);
+    EXPECT_LE((plan.layer_end - plan.layer_begin) * (128 * rates.row_ns + rates.decode_step_ns) / 30, 50e6);
     EXPECT_EQ(plan.layer_begin, input.open ? input.open->next_layer : 0u);
     input.open = OpenChunk{plan.prefill, plan.layer_end};
     input.decode_ran_last = false;
@@ -89,14 +89,51 @@ TEST(PlanStep, AnOpenChunkEndsAtOnceWhenNobodyDecodesAnyMore) {
   EXPECT_EQ(rows_of(plan, SeqId{1}), 128u);
 }
 
-TEST(PlanStep, OneRangeOfOneLayerIsTheBoundWhereALayerTakesLonger) {
+TEST(PlanStep, WhereOneLayerOfAChunkTakesTooLongItsRowsGiveWay) {
   PlanInput input;
   input.decode = {SeqId{2}};
   input.decode_ran_last = true;
   input.prefill = {{SeqId{1}, TenantId{1}, 4000}};
   const StepPlan plan = plan_step(input, limits(), {50e6, 60e6});
   EXPECT_EQ(plan.layer_end - plan.layer_begin, 1u);
-  EXPECT_EQ(prefill_rows(plan), kChunkRows);
+  EXPECT_EQ(prefill_rows(plan), 28u);  // (60 + 28 * 50) / 30 ms is 48.7; 29 rows would take 50.3
+  EXPECT_LE(plan.expected_ns, 50e6);
+}
+
+TEST(PlanStep, OneLayerOfOneRowIsTheBoundWhereThatTakesLonger) {
+  PlanInput input;
+  input.decode = {SeqId{2}};
+  input.decode_ran_last = true;
+  input.prefill = {{SeqId{1}, TenantId{1}, 4000}};
+  const StepPlan plan = plan_step(input, limits(), {3e9, 60e6});
+  EXPECT_EQ(plan.layer_end - plan.layer_begin, 1u);
+  EXPECT_EQ(prefill_rows(plan), 1u);
+}
+
+TEST(PlanStep, DeepRowsCostMore) {
+  const PlanRates rates{1e5, 5e6, 100};  // at depth 4,000 a row takes 0.5 ms
+  PlanInput input;
+  input.decode = {SeqId{2}};
+  input.prefill = {{SeqId{1}, TenantId{1}, 20, 4000}};
+  StepPlan plan = plan_step(input, limits(), rates);
+  EXPECT_EQ(prefill_rows(plan), 20u);
+  EXPECT_NEAR(plan.expected_ns, 5e6 + 20 * 0.501e6, 1e3);
+  input.prefill = {{SeqId{1}, TenantId{1}, 100, 4000}};
+  input.decode_ran_last = true;
+  plan = plan_step(input, limits(), rates);  // 55 ms: cut by layers
+  EXPECT_TRUE(plan.decode.empty());
+  EXPECT_EQ(prefill_rows(plan), 100u);
+  EXPECT_EQ(plan.layer_end, 27u);
+}
+
+TEST(PlanStep, AChunkThatHasRunIsCutByWhatItTook) {
+  PlanInput input;
+  input.decode = {SeqId{2}};
+  input.decode_ran_last = true;
+  input.open = OpenChunk{{{SeqId{1}, 128}}, 10, 12e6};
+  const StepPlan plan = plan_step(input, limits(), {1e5, 5e6});
+  EXPECT_EQ(plan.layer_end, 14u);
+  EXPECT_DOUBLE_EQ(plan.expected_ns, 48e6);
 }
 
 TEST(PlanStep, TenantsShareTheChunkAndLeftoversGoToWhoIsFirst) {
@@ -151,12 +188,66 @@ TEST(FairShare, WhoWasAwaySavesNothingUpAndIsNotPunished) {
 TEST(Rates, AreUnknownUntilMeasuredAndThenFollow) {
   Rates rates;
   EXPECT_EQ(rates.prefill_tokens_per_s(), 0);
-  rates.record(100, 0, 1.0, 100'000'000);
+  EXPECT_GE(rates.for_plan().row_ns, 1e7) << "the first step of all must be short";
+  rates.record({100, 0, 50, 1.0}, 100'000'000);
   EXPECT_DOUBLE_EQ(rates.prefill_row_ns(), 1e6);
-  rates.record(100, 0, 0.5, 25'000'000);
+  rates.record({100, 0, 50, 0.5}, 25'000'000);
   EXPECT_DOUBLE_EQ(rates.prefill_row_ns(), 1e6 - 0.25 * 5e5);
-  rates.record(0, 3, 1.0, 7'000'000);
+  rates.record({0, 3, 0, 1.0}, 7'000'000);
   EXPECT_DOUBLE_EQ(rates.decode_step_ns(), 7e6);
+}
+
+// What a row costs beyond a decode step, and how that grows with depth, comes back out of step times.
+TEST(Rates, FindTheCostOfDepth) {
+  Rates rates;
+  rates.record({0, 1, 0, 1.0}, 20'000'000);
+  const auto row_ns = [](double depth) { return 1.2e6 + 600 * depth; };
+  for (int chunk = 0; chunk < 8; ++chunk) {
+    const double depth = 512 * chunk + 256;
+    rates.record({512, 0, depth, 1.0}, static_cast<std::int64_t>(20e6 + 512 * row_ns(depth)));
+  }
+  for (const double depth : {0.0, 2000.0, 6000.0}) {
+    const PlanRates plan = rates.for_plan();
+    EXPECT_NEAR(plan.row_ns + depth * plan.row_depth_ns, row_ns(depth), row_ns(depth) / 100) << depth;
+  }
+}
+
+// Ten ranges of one chunk are one measurement, so the chunk before is not forgotten over them.
+TEST(Rates, RangesOfAChunkCountOnce) {
+  Rates rates;
+  rates.record({0, 1, 0, 1.0}, 10'000);
+  rates.record({128, 0, 64, 1.0}, 128'010'000);
+  for (int range = 0; range < 9; ++range) rates.record({128, 0, 2000, 0.1, false}, 25'601'000);
+  rates.record({128, 0, 2000, 0.1, true}, 25'601'000);
+  EXPECT_NEAR(rates.for_plan().row_depth_ns, 1e6 / 1936, 1);
+}
+
+TEST(Rates, OneDepthShowsNoSlope) {
+  Rates rates;
+  rates.record({0, 1, 0, 1.0}, 10'000'000);
+  for (int i = 0; i < 20; ++i) rates.record({128, 0, 1000.0 + i % 3, 1.0}, 128'000'000 + i % 3 * 9'000'000);
+  EXPECT_EQ(rates.for_plan().row_depth_ns, 0);
+}
+
+// Otherwise a cautious start, which makes steps of a few rows, would never end.
+TEST(Rates, AFewRowsCountWhileNothingElseIsKnown) {
+  Rates rates;
+  rates.record({0, 1, 0, 1.0}, 10'000'000);
+  rates.record({7, 0, 10, 1.0}, 24'000'000);
+  EXPECT_DOUBLE_EQ(rates.for_plan().row_ns, 2e6);
+  rates.record({7, 0, 10, 1.0}, 80'000'000);
+  EXPECT_DOUBLE_EQ(rates.for_plan().row_ns, 2e6);
+}
+
+TEST(Rates, WhatFellShortIsMadeRoomForAndForgotten) {
+  Rates rates;
+  EXPECT_GT(rates.shortfall(), 1) << "nothing is known yet";
+  rates.compare(40e6, 50'000'000);
+  EXPECT_DOUBLE_EQ(rates.shortfall(), 1.25);
+  for (int i = 0; i < 100; ++i) rates.compare(40e6, 40'000'000);
+  EXPECT_DOUBLE_EQ(rates.shortfall(), 1.05);
+  rates.compare(1e6, 1'000'000'000);
+  EXPECT_DOUBLE_EQ(rates.shortfall(), 1.5);
 }
 
 }  // namespace
