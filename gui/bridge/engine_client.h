@@ -18,7 +18,8 @@ namespace larder::gui {
 
 class AnswerStream;
 
-enum class LinkState { kConnecting, kConnected, kLost, kFailed };
+// kLost: it answered before. kFailed: it never did. kRefused: it answers, but not this window.
+enum class LinkState { kConnecting, kConnected, kLost, kFailed, kRefused };
 
 class EngineClient : public QObject {
   Q_OBJECT
@@ -34,7 +35,9 @@ class EngineClient : public QObject {
   // Never null: an empty view before the first snapshot (epoch 0).
   SnapshotPtr view() const { return view_; }
   LinkState linkState() const { return state_; }
-  QString linkReason() const { return reason_; }  // one sentence, when lost or failed
+  QString linkReason() const { return reason_; }  // sentences, when lost, failed or refused
+  // What is shown may no longer be so.
+  bool stale() const { return state_ != LinkState::kConnecting && state_ != LinkState::kConnected; }
   bool paused() const { return paused_; }
   // Rate at which snapshots are pulled; 0 pulls none (hidden window). 4..10 while visible.
   void setRate(int per_second);

@@ -19,10 +19,10 @@ RemoteClient::RemoteClient(const QUrl& url, const QString& key, QObject* parent)
   });
   connect(worker_, &RemoteWorker::reached, this, [this] {
     setLink(LinkState::kConnected, QString());
-    setApi(url_.toString(), QString());
+    setApi(QStringLiteral("http://") + place(), QString());
   });
   connect(worker_, &RemoteWorker::lost, this, [this](const QString& reason, bool refused) {
-    setLink(refused || view()->epoch == 0 ? LinkState::kFailed : LinkState::kLost, reason);
+    setLink(refused ? LinkState::kRefused : view()->epoch == 0 ? LinkState::kFailed : LinkState::kLost, reason);
   });
   thread_.setObjectName(QStringLiteral("remote"));
   thread_.start();
@@ -33,7 +33,7 @@ RemoteClient::~RemoteClient() {
   thread_.wait();
 }
 
-QString RemoteClient::place() const { return QStringLiteral("%1:%2").arg(url_.host()).arg(url_.port(80)); }
+QString RemoteClient::place() const { return placeOf(url_); }
 
 void RemoteClient::applyRate(int per_second) {
   QMetaObject::invokeMethod(worker_, [worker = worker_, per_second] { worker->setRate(per_second); });
@@ -59,7 +59,7 @@ void RemoteClient::perform(Command command, QObject* context, Done done) {
 }
 
 AnswerStream* RemoteClient::ask(Ask, QObject* owner) {
-  return new RefusedStream(tr("Sending a prompt needs the window at the server."), owner);
+  return new RefusedStream(tr("Prompts are sent from the window on %1 or over its API.").arg(url_.host()), owner);
 }
 
 void RemoteClient::fetchSettings(QObject* context, Settings done) {
@@ -76,7 +76,7 @@ void RemoteClient::countTokens(Ask, QObject* context, Count done) {
   const QPointer<QObject> alive(context);
   QMetaObject::invokeMethod(
       this,
-      [alive, done = std::move(done), reason = tr("Counting tokens needs the window at the server.")] {
+      [alive, done = std::move(done), reason = tr("Tokens are counted in the window on %1.").arg(url_.host())] {
         if (alive && done) done(0, reason);
       },
       Qt::QueuedConnection);

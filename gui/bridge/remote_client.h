@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // RemoteClient: an engine behind the control API of another process. One thread does the HTTP, the JSON and the
-// merging; a lost server is tried again after 1, 2, 4, … 30 s, and the last values stay. Bounds:  one snapshot request
-// at a time; answers up to kMaxAnswerBytes. Owns:    its thread.    Threads: GUI thread.
+// merging; a lost server is tried again after 1, 2, 4, … 30 s, one that refuses every 30 s, and the last values stay.
+// It goes straight to that machine, past any proxy, because it carries the key. Bounds:  one snapshot request at a
+// time; answers up to kMaxAnswerBytes. Owns:    its thread.    Threads: GUI thread.
 #pragma once
 
 #include <QThread>

@@ -1,13 +1,19 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "gui/bridge/remote_decode.h"
 
+#include <QCoreApplication>
 #include <QJsonArray>
 #include <QJsonDocument>
 #include <QJsonObject>
+#include <algorithm>
 #include <limits>
 
 namespace larder::gui {
 namespace {
+
+struct DecodeWords {
+  Q_DECLARE_TR_FUNCTIONS(RemoteDecode)
+};
 
 class Members {
  public:
@@ -30,17 +36,18 @@ class Members {
   QJsonObject object_;
 };
 
-// Place of a word in a list of them; the last where it is unknown.
+// What stands at a word's place in the enum; `unknown` for a word of a newer server, or none.
 template <typename Enum, std::size_t N>
-Enum wordIn(const QString& word, const char* const (&words)[N]) {
-  std::size_t at = 0;
-  while (at + 1 < N && word != QLatin1String(words[at])) ++at;
-  return static_cast<Enum>(at);
+Enum wordIn(const QString& word, const char* const (&words)[N], Enum unknown) {
+  for (std::size_t at = 0; at < N; ++at) {
+    if (word == QLatin1String(words[at])) return static_cast<Enum>(at);
+  }
+  return unknown;
 }
 
 constexpr const char* kRequestStates[] = {"preparing", "queued", "prefill", "decode", "done", "failed", "cancelled"};
 constexpr const char* kModelStates[] = {"file", "loading", "ready", "unloading", "failed"};
-constexpr const char* kSectionKinds[] = {"system", "tool", "document", "message", "template"};
+constexpr const char* kSectionKinds[] = {"template", "system", "tool", "document", "message"};
 constexpr const char* kVerdicts[] = {"full_prefix",    "cold",      "diverged", "evicted",
                                      "other_identity", "too_short", "bypassed"};
 
@@ -58,7 +65,7 @@ QVector<QString> textsFrom(const QJsonArray& list) {
 
 Verdict verdictFrom(const Members& from) {
   Verdict to;
-  to.kind = wordIn<VerdictKind>(from.text("kind"), kVerdicts);
+  to.kind = wordIn<VerdictKind>(from.text("kind"), kVerdicts, to.kind);
   to.prompt_tokens = from.count("prompt_tokens");
   to.reused_tokens = from.count("reused_tokens");
   to.copied_tokens = from.count("copied_tokens");
@@ -89,7 +96,7 @@ Verdict verdictFrom(const Members& from) {
 RequestRecord requestFrom(const Members& from) {
   RequestRecord to;
   to.id = RequestId{from.big("id")};
-  to.state = wordIn<RequestRecord::State>(from.text("state"), kRequestStates);
+  to.state = wordIn<RequestRecord::State>(from.text("state"), kRequestStates, to.state);
   to.epoch = from.big("epoch");
   to.tenant = TenantId{from.count("tenant")};
   to.model = ModelId{from.count("model")};
@@ -102,8 +109,7 @@ RequestRecord requestFrom(const Members& from) {
   to.verdict = verdictFrom(Members(from.any("verdict")));
   for (const QJsonValue& value : from.list("sections")) {
     const Members s(value);
-    const auto kind = wordIn<int>(s.text("kind"), kSectionKinds);
-    to.sections.push_back({kind == 4 ? SectionKind::kTemplate : static_cast<SectionKind>(kind + 1), s.text("label"),
+    to.sections.push_back({wordIn(s.text("kind"), kSectionKinds, SectionKind::kTemplate), s.text("label"),
                            s.count("byte_begin"), s.count("byte_end"), s.count("token_begin"), s.count("token_end")});
   }
   to.error = from.text("error");
@@ -142,7 +148,7 @@ TreeNode nodeFrom(const Members& from) {
 ModelInfo modelFrom(const Members& from) {
   ModelInfo to;
   to.id = ModelId{from.count("id")};
-  to.state = wordIn<ModelInfo::State>(from.text("state"), kModelStates);
+  to.state = wordIn<ModelInfo::State>(from.text("state"), kModelStates, to.state);
   to.name = from.text("name");
   to.path = from.text("path");
   to.architecture = from.text("architecture");
@@ -220,6 +226,17 @@ void readLists(const Members& from, SnapshotView& to) {
     to.packs.push_back({p.text("id"), p.text("name"), p.text("language"), p.text("text"), p.count("version"),
                         p.count("tokens"), p.flag("warm"), p.flag("pinned"), NodeId{p.big("node")}});
   }
+  for (const QJsonValue& one : from.list("jobs")) {
+    const Members j(one);
+    to.jobs.push_back({JobId{j.big("id")}, j.text("verb"), j.real("progress"), j.flag("done"), j.text("error")});
+  }
+}
+
+bool withinBounds(const Members& from) {
+  for (const char* name : {"models", "tenants", "keys", "pins", "entries", "packs", "jobs", "history"}) {
+    if (from.list(name).size() > kMaxListRows) return false;
+  }
+  return from.list("tree").size() <= kMaxTreeNodes;
 }
 
 struct ToCall {
@@ -263,7 +280,7 @@ std::optional<ViewDelta> decodeSnapshot(const QByteArray& json) {
   const QJsonDocument document = QJsonDocument::fromJson(json);
   if (!document.isObject()) return std::nullopt;
   const Members from(document.object());
-  if (!from.has("epoch") || !from.has("pool")) return std::nullopt;
+  if (!from.has("epoch") || !from.has("pool") || !withinBounds(from)) return std::nullopt;
   ViewDelta delta;
   SnapshotView& to = delta.view;
   to.epoch = from.big("epoch");
@@ -285,14 +302,14 @@ std::optional<ViewDelta> decodeSnapshot(const QByteArray& json) {
   to.resident_bytes = from.big("resident_bytes");
   if (from.any("tree").isArray()) {
     const QJsonArray list = from.list("tree");
-    if (list.size() > kMaxTreeNodes) return std::nullopt;
     QVector<TreeNode> nodes;
     nodes.reserve(list.size());
     for (const QJsonValue& one : list) nodes.push_back(nodeFrom(Members(one)));
     delta.tree = buildTreeRows(std::move(nodes));
   }
-  for (const QJsonValue& one : from.list("requests")) {
-    delta.requests.push_back(std::make_shared<const RequestRecord>(requestFrom(Members(one))));
+  const QJsonArray requests = from.list("requests");  // newest last
+  for (qsizetype i = std::max<qsizetype>(0, requests.size() - kMaxRequests); i < requests.size(); ++i) {
+    delta.requests.push_back(std::make_shared<const RequestRecord>(requestFrom(Members(requests[i]))));
   }
   return delta;
 }
@@ -301,12 +318,12 @@ CommandOutcome decodeOutcome(const QByteArray& json, int http_status) {
   CommandOutcome out;
   const QJsonDocument document = QJsonDocument::fromJson(json);
   const Members from(document.object());
-  out.ok = http_status >= 200 && http_status < 300;
+  out.ok = http_status >= 200 && http_status < 300 && document.isObject();
   if (!out.ok) {
     const Members error(from.any("error"));
     out.code = error.text("code");
     out.message = error.text("message");
-    if (out.message.isEmpty()) out.message = QStringLiteral("HTTP %1").arg(http_status);
+    if (out.message.isEmpty()) out.message = DecodeWords::tr("It answered with HTTP status %1.").arg(http_status);
     return out;
   }
   out.pin = PinId{from.big("pin")};

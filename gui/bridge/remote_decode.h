@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Decoding of the control API's JSON (runtime/http/API.md) into views: untrusted bytes in, values out. Member names are
-// those of runtime/engine/snapshot.h; unknown members are ignored, missing ones keep their default.
-// Errors:  nothing where it is not the JSON of a snapshot, or over the bounds of gui/bridge/view.h.
+// those of runtime/engine/snapshot.h; unknown members are ignored; missing ones and unknown words keep their
+// default.
+// Errors:  nothing where it is not the JSON of a snapshot, or over the bounds here and in gui/bridge/view.h; of more
+//          requests than are kept the newest are read.
 // Threads: pure, any.
 #pragma once
 
@@ -13,7 +15,8 @@
 
 namespace larder::gui {
 
-inline constexpr qsizetype kMaxAnswerBytes = 256 << 20;
+inline constexpr qsizetype kMaxAnswerBytes = 64 << 20;
+inline constexpr qsizetype kMaxListRows = 100'000;  // of any list but the tree and the requests
 
 std::optional<ViewDelta> decodeSnapshot(const QByteArray& json);
 // The answer of a verb, or OpenAI's error shape when http_status is not 2xx.

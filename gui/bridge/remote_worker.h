@@ -17,6 +17,9 @@ class QNetworkReply;
 
 namespace larder::gui {
 
+// "soffitta:4114", "[::1]:4114": how people name where the engine is.
+QString placeOf(const QUrl& url);
+
 class RemoteWorker : public QObject {
   Q_OBJECT
 
@@ -32,14 +35,17 @@ class RemoteWorker : public QObject {
  Q_SIGNALS:
   void published(const larder::gui::SnapshotPtr& view);
   void reached();
-  // refused: the server answered and will not; trying again does not help.
+  // refused: the server answered and will not; trying again soon does not help.
   void lost(const QString& reason, bool refused);
 
  private:
   void pull();
   void answered(QNetworkReply* reply);
+  void take(const QByteArray& body);
   void fail(const QString& reason, bool refused);
   QNetworkRequest request(const QString& path) const;
+  QString networkReason(const QNetworkReply& reply) const;
+  QString refusal(int status, const QByteArray& body) const;
 
   const QUrl url_;
   const QByteArray key_;
@@ -48,6 +54,7 @@ class RemoteWorker : public QObject {
   SnapshotPtr merged_;
   int rate_ = 5;
   int failures_ = 0;
+  bool linked_ = false;  // the last answer was a snapshot
   bool asking_ = false;
   bool unsent_ = false;
   bool on_way_ = false;

@@ -92,6 +92,7 @@ struct RequestRecord {
   QString error;
   QString diverged_here, diverged_cached;
   QVector<QString> here_tokens, cached_tokens;
+  bool operator==(const RequestRecord&) const = default;
 };
 using RequestPtr = std::shared_ptr<const RequestRecord>;
 
@@ -150,6 +151,7 @@ struct Interval {
   std::uint32_t blocks_used = 0, blocks_pinned = 0;
   double saved_ms = 0;
   double warm_p50_ms = -1, warm_p99_ms = -1, cold_p50_ms = -1, cold_p99_ms = -1;
+  bool operator==(const Interval&) const = default;
 };
 
 struct JobInfo {
@@ -158,6 +160,7 @@ struct JobInfo {
   double progress = 0;
   bool done = false;
   QString error;
+  bool operator==(const JobInfo&) const = default;
 };
 
 struct EntryInfo {

@@ -30,6 +30,10 @@
         <source>Other programs cannot reach this engine</source>
         <translation>Gli altri programmi non raggiungono questo motore</translation>
     </message>
+    <message>
+        <source>This window cannot use %1</source>
+        <translation>Questa finestra non può usare %1</translation>
+    </message>
 </context>
 <context>
     <name>MissText</name>
@@ -345,6 +349,13 @@
     <message>
         <source>Settings</source>
         <translation>Impostazioni</translation>
+    </message>
+</context>
+<context>
+    <name>RemoteDecode</name>
+    <message>
+        <source>It answered with HTTP status %1.</source>
+        <translation>Ha risposto con lo stato HTTP %1.</translation>
     </message>
 </context>
 <context>
@@ -825,6 +836,10 @@
     <message>
         <source>It says 503, “no model loaded”, until one is.</source>
         <translation>Dice 503, “no model loaded”, finché non ce n’è uno.</translation>
+    </message>
+    <message>
+        <source>The API answers at %1.</source>
+        <translation>L’API risponde su %1.</translation>
     </message>
 </context>
 <context>
@@ -2190,27 +2205,59 @@
 <context>
     <name>larder::gui::RemoteClient</name>
     <message>
-        <source>Sending a prompt needs the window at the server.</source>
-        <translation>Per inviare un prompt serve la finestra sul server.</translation>
+        <source>Prompts are sent from the window on %1 or over its API.</source>
+        <translation>I prompt si inviano dalla finestra su %1 o con la sua API.</translation>
     </message>
     <message>
-        <source>Counting tokens needs the window at the server.</source>
-        <translation>Per contare i token serve la finestra sul server.</translation>
+        <source>Tokens are counted in the window on %1.</source>
+        <translation>I token si contano nella finestra su %1.</translation>
     </message>
 </context>
 <context>
     <name>larder::gui::RemoteWorker</name>
     <message>
-        <source>The answer is not a snapshot of Larder.</source>
-        <translation>La risposta non è uno stato di Larder.</translation>
+        <source>What it answers is not a snapshot of Larder, or one of another version.</source>
+        <translation>Ciò che risponde non è uno stato di Larder, o è di un’altra versione.</translation>
+    </message>
+    <message>
+        <source>Nothing listens there: is larderd running?</source>
+        <translation>Lì non ascolta nessuno: larderd è in esecuzione?</translation>
+    </message>
+    <message>
+        <source>No computer of the name %1 is known.</source>
+        <translation>Non si conosce nessun computer di nome %1.</translation>
+    </message>
+    <message>
+        <source>It closed the connection.</source>
+        <translation>Ha chiuso la connessione.</translation>
+    </message>
+    <message>
+        <source>Its answer is larger than %1 MiB.</source>
+        <translation>La sua risposta supera %1 MiB.</translation>
+    </message>
+    <message>
+        <source>Nothing came for %1 s.</source>
+        <translation>Non è arrivato nulla per %1 s.</translation>
+    </message>
+    <message>
+        <source>It wants a key: start the window with --key-file and a file that holds one.</source>
+        <translation>Vuole una chiave: avvia la finestra con --key-file e un file che la contiene.</translation>
+    </message>
+    <message>
+        <source>It does not know the key: start the window with --key-file and a key of that engine.</source>
+        <translation>Non conosce la chiave: avvia la finestra con --key-file e una chiave di quel motore.</translation>
+    </message>
+    <message>
+        <source>No Larder answers at this address.</source>
+        <translation>A questo indirizzo non risponde nessun Larder.</translation>
     </message>
     <message>
         <source>%1 Trying again in %2 s.</source>
         <translation>%1 Riprovo tra %2 s.</translation>
     </message>
     <message>
-        <source>An attached window cannot do this; open Larder on that computer.</source>
-        <translation>Una finestra collegata non può farlo; apri Larder su quel computer.</translation>
+        <source>An attached window cannot do this: open Larder on %1.</source>
+        <translation>Una finestra collegata non può farlo: apri Larder su %1.</translation>
     </message>
 </context>
 <context>
@@ -2489,6 +2536,10 @@
     <message>
         <source>this window: %1 % of one core</source>
         <translation>questa finestra: %1 % di un core</translation>
+    </message>
+    <message>
+        <source>Connecting to %1…</source>
+        <translation>Collegamento a %1…</translation>
     </message>
 </context>
 <context>

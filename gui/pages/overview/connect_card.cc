@@ -34,6 +34,7 @@ ConnectCard::ConnectCard(const Theme& theme, EngineClient& client, QWidget* pare
   auto* row = new QHBoxLayout;
   auto* key = new QPushButton(QLatin1Char(' ') + tr("Make a key\u2026"));
   key->setIcon(theme.icon(QStringLiteral("api-key")));
+  key->setVisible(!client.attached());  // keys are made in the window at the engine
   row->addWidget(key);
   row->addStretch(1);
   body()->addLayout(row);
@@ -68,7 +69,8 @@ void ConnectCard::refill() {
   note_->setFont(theme_.font(TextSize::kSmall));
   note_->setEnabled(false);
   const bool ready = readyModel(*client_.view()) != nullptr;
-  QString note = tr("The API answers on this computer only.");
+  QString note = client_.attached() ? tr("The API answers at %1.").arg(client_.place())
+                                    : tr("The API answers on this computer only.");
   if (!ready) note += QLatin1Char(' ') + tr("It says 503, \u201cno model loaded\u201d, until one is.");
   if (!client_.apiError().isEmpty()) note = client_.apiError();
   note_->setText(note);

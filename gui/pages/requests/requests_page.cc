@@ -272,7 +272,7 @@ void RequestsPage::showTimes(const RequestRecord& record) {
 
 void RequestsPage::showCount() {
   const SnapshotView& view = *client().view();
-  const bool stale = client().linkState() == LinkState::kLost || client().linkState() == LinkState::kFailed;
+  const bool stale = client().stale();
   if (stale && view.at > 0) {
     setSubtitle(tr("last values from %1").arg(clockText(view.at)));
   } else if (client().paused() && view.at > 0) {

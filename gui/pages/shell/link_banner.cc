@@ -25,6 +25,11 @@ std::optional<BannerContent> linkBanner(EngineClient& client, const Theme&) {
       content.text = client.linkReason();
       content.buttons = {{LinkWords::tr("Try now"), [&client] { client.retryNow(); }}};
       return content;
+    case LinkState::kRefused:
+      content.title = LinkWords::tr("This window cannot use %1").arg(client.place());
+      content.text = client.linkReason();
+      content.buttons = {{LinkWords::tr("Try now"), [&client] { client.retryNow(); }}};
+      return content;
     case LinkState::kFailed:
       content.title = client.attached() ? LinkWords::tr("%1 does not answer").arg(client.place())
                                         : LinkWords::tr("The engine did not start");

@@ -62,7 +62,7 @@ void StatusStrip::showEngine(const SnapshotView& view) {
   QColor ink = theme_.color(Tone::kTextSecondary);
   const ModelInfo* model = readyModel(view);
   if (client_.linkState() == LinkState::kConnecting) {
-    text = tr("Starting\u2026");
+    text = client_.attached() ? tr("Connecting to %1\u2026").arg(client_.place()) : tr("Starting\u2026");
   } else if (client_.linkState() != LinkState::kConnected) {
     text = client_.attached() ? tr("%1 not reachable").arg(client_.place()) : tr("Engine not running");
     icon = QStringLiteral("error");
