@@ -94,15 +94,18 @@ void StackedBars::paintEvent(QPaintEvent*) {
   const double pitch = area.width() / static_cast<double>(columns_.size());
   const double wide = std::max(1.0, std::floor(std::min(pitch - 2, 26.0)));
   double label_end = -1;
+  QString shown;  // the last one drawn; the next columns may lie in the same minute
   for (qsizetype i = 0; i < columns_.size(); ++i) {
     const double x = std::round(area.left() + pitch * static_cast<double>(i) + (pitch - wide) / 2);
     paintColumn(painter, area, columns_[i], x, wide, top);
     const int text = metrics.horizontalAdvance(columns_[i].label);
     const double begin = x + wide / 2 - text / 2.0;
-    if (columns_[i].label.isEmpty() || begin < label_end || begin + text > width()) continue;
+    const bool told = columns_[i].label.isEmpty() || columns_[i].label == shown;
+    if (told || begin < label_end || begin + text > width()) continue;
     painter.setPen(theme_.color(Tone::kTextMuted));
     painter.drawText(QPointF(begin, height() - 4), columns_[i].label);
     label_end = begin + text + 24;
+    shown = columns_[i].label;
   }
 }
 

@@ -100,7 +100,7 @@ void TimeChart::setYRange(double lowest, double highest) {
   if (scale_ == Scale::kPercent) {
     low_ = 0, high_ = 100;
   } else if (scale_ == Scale::kLinear) {
-    low_ = 0, high_ = roundAxisEnd(highest);
+    low_ = 0, high_ = 4 * std::max(1.0, roundAxisEnd(highest / 4));  // four steps, each a whole count
   } else if (highest <= 0) {
     low_ = 10, high_ = 10'000;
   } else {

@@ -30,7 +30,7 @@ class TimeChart final : public QChartView {
   Q_OBJECT
 
  public:
-  enum class Scale { kLinear, kPercent, kLog };
+  enum class Scale { kLinear, kPercent, kLog };  // kLinear: of whole counts
   static constexpr int kMaxLines = 4;
   static constexpr int kMaxPoints = 300;
   using Format = std::function<QString(double)>;
