@@ -65,8 +65,9 @@ class Desk : public QObject {
     if (options_.screenshots.empty()) return;
     pictures_ = std::make_unique<PictureRun>(*window_, *client_, theme_, toQt(options_.screenshots));
     connect(pictures_.get(), &PictureRun::finished, this, [](int count) { QApplication::exit(count >= 9 ? 0 : 1); });
-    connect(pictures_.get(), &PictureRun::failed, this,
-            [](const QString& why) { QApplication::exit(complain(fromQt(why), static_cast<int>(Refusal::kModel))); });
+    connect(pictures_.get(), &PictureRun::failed, this, [attached = client_->attached()](const QString& why) {
+      QApplication::exit(complain(fromQt(why), attached ? 1 : static_cast<int>(Refusal::kModel)));
+    });
     pictures_->start();
   }
 
@@ -163,7 +164,7 @@ int run(int argc, char** argv) {
     return QApplication::exec();
   }
   const QUrl url(toQt(options.attach));
-  if (!url.isValid() || url.scheme() != QLatin1String("http")) {
+  if (!url.isValid() || url.scheme() != QLatin1String("http") || url.host().isEmpty()) {
     return complain("--attach " + options.attach + ": write it as http://ADDR:PORT", kUsage);
   }
   QString key;

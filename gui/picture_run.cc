@@ -52,12 +52,17 @@ void PictureRun::start() {
   theme_.setMode(Theme::Mode::kLight);
   window_.resize(1440, 900);
   connect(&client_, &EngineClient::viewChanged, this, &PictureRun::whenReady);
+  connect(&client_, &EngineClient::linkChanged, this, &PictureRun::whenReady);
   deadline_.start(kDeadlineMs - 14'000);  // the pages themselves take a while
   whenReady();
 }
 
 void PictureRun::whenReady() {
   if (asking_ || taking_) return;
+  if (client_.attached()) {
+    whenAttached();
+    return;
+  }
   for (const ModelInfo& model : client_.view()->models) {
     if (model.state == ModelInfo::State::kFailed) {
       taking_ = true;
@@ -69,6 +74,16 @@ void PictureRun::whenReady() {
   asking_ = true;
   asks_ = prompts();
   askNext();
+}
+
+void PictureRun::whenAttached() {
+  if (client_.stale()) {
+    taking_ = true;
+    Q_EMIT failed(QStringLiteral("%1: %2").arg(client_.place(), client_.linkReason()));
+  } else if (client_.view()->epoch > 0) {
+    asking_ = true;  // nothing is asked of another process's engine
+    QTimer::singleShot(kSettleMs, this, &PictureRun::take);
+  }
 }
 
 QVector<Ask> PictureRun::prompts() const {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // PictureRun: takes a picture of every page of a live run: waits for the model, sends a few requests that share their
 // start, pins a run, then opens the pages one after the other in light, and Overview and Prefix tree also in dark.
+// Attached, it asks and pins nothing: it shows what is there.
 // Ensures:  ends within kDeadlineMs, with what is there; failed() says what was missing.    Threads: GUI thread.
 #pragma once
 
@@ -32,6 +33,7 @@ class PictureRun final : public QObject {
 
  private:
   void whenReady();
+  void whenAttached();
   void askNext();
   void pinFirst();
   void take();

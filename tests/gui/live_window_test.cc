@@ -10,17 +10,12 @@
 #include <QSignalSpy>
 #include <QtTest>
 #include <algorithm>
-#include <filesystem>
-#include <fstream>
-#include <string>
+#include <memory>
 #include <vector>
 
-#include "gui/bridge/answer_stream.h"
-#include "gui/bridge/local_client.h"
 #include "gui/bridge/tree_rows.h"
-#include "gui/pages/shell/main_window.h"
 #include "gui/pages/tree/prefix_tree_view.h"
-#include "gui/widgets/kpi_card.h"
+#include "tests/gui/support/live_engine.h"
 
 namespace larder::gui {
 namespace {
@@ -73,10 +68,6 @@ double nearestRank(std::vector<double> values, double share) {
   return values[std::min(values.size() - 1, static_cast<std::size_t>(share * static_cast<double>(values.size())))];
 }
 
-std::string modelPath(bool half = false) {
-  return std::string(LARDER_TEST_DATA) + "/models-tiny/stories260K-" + (half ? "f16" : "f32") + ".gguf";
-}
-
 Ask story(const QString& end) {
   Ask ask;
   ask.text = QStringLiteral(
@@ -102,71 +93,24 @@ class LiveWindowTest : public QObject {
   void noHandlerIsSlowWhileAModelLoadsAndClientsStream();
 
  private:
-  void openEngine(const std::string& model);
-  AnswerEnd askAndWait(const Ask& ask);
-  bool waitForModel() {
-    return QTest::qWaitFor([this] { return readyModel(*client_->view()) != nullptr; }, 20'000);
-  }
+  LiveEngine& live() { return *live_; }
 
-  std::string folder_;
-  std::shared_ptr<engine::Engine> engine_;
-  std::unique_ptr<Theme> theme_;
-  std::unique_ptr<LocalClient> client_;
-  std::unique_ptr<MainWindow> window_;
+  std::unique_ptr<LiveEngine> live_;
 };
 
-void LiveWindowTest::init() {
-  folder_ = (std::filesystem::temp_directory_path() / "larder_live_window_test").string();
-  std::filesystem::remove_all(folder_);
-  theme_ = std::make_unique<Theme>();
-  client_ = std::make_unique<LocalClient>();
-}
+void LiveWindowTest::init() { live_ = std::make_unique<LiveEngine>("larder_live_window_test"); }
 
-void LiveWindowTest::cleanup() {
-  window_.reset();
-  client_.reset();
-  engine_.reset();
-  theme_.reset();
-  std::filesystem::remove_all(folder_);
-}
-
-void LiveWindowTest::openEngine(const std::string& model) {
-  engine::EngineOptions options;
-  options.data_dir = folder_;
-  options.model_path = model;
-  auto opened = engine::Engine::open(std::move(options));
-  QVERIFY2(opened.ok(), opened.ok() ? "" : opened.error().message.c_str());
-  engine_ = std::move(opened).value();
-  client_->setEngine(engine_);
-}
-
-AnswerEnd LiveWindowTest::askAndWait(const Ask& ask) {
-  AnswerEnd end;
-  bool over = false;
-  AnswerStream* stream = client_->ask(ask, this);
-  connect(stream, &AnswerStream::finished, this, [&](const AnswerEnd& done) {
-    end = done;
-    over = true;
-  });
-  connect(stream, &AnswerStream::failed, this, [&](const QString& message) {
-    qWarning("%s", qPrintable(message));
-    over = true;
-  });
-  if (!QTest::qWaitFor([&] { return over; }, 30'000)) qWarning("no answer within 30 s");
-  delete stream;
-  return end;
-}
+void LiveWindowTest::cleanup() { live_.reset(); }
 
 void LiveWindowTest::firstPaintWithLiveDataIsQuick() {
-  openEngine(modelPath());
+  QVERIFY(live().open(storiesPath()));
   QElapsedTimer timer;
   timer.start();
-  window_ = std::make_unique<MainWindow>(*theme_, *client_);
-  window_->show();
-  QVERIFY(QTest::qWaitForWindowExposed(window_.get()));
-  QVERIFY(QTest::qWaitFor([this] { return client_->view()->epoch > 0; }, 5000));
-  window_->page(QStringLiteral("overview"))->refreshNow();
-  const QPixmap painted = window_->grab();
+  MainWindow& window = live().showWindow();
+  QVERIFY(QTest::qWaitForWindowExposed(&window));
+  QVERIFY(QTest::qWaitFor([this] { return live().view().epoch > 0; }, 5000));
+  window.page(QStringLiteral("overview"))->refreshNow();
+  const QPixmap painted = window.grab();
   const auto took = static_cast<double>(timer.elapsed());
   QVERIFY(!painted.isNull());
   qInfo("first paint of Overview with live data: %.0f ms (goal %.0f)", took, kFirstPaintMs);
@@ -174,45 +118,42 @@ void LiveWindowTest::firstPaintWithLiveDataIsQuick() {
 }
 
 void LiveWindowTest::aPromptGrowsTheTreeAndTheSecondReuses() {
-  openEngine(modelPath());
-  window_ = std::make_unique<MainWindow>(*theme_, *client_);
-  window_->show();
-  QVERIFY(waitForModel());
-  QVERIFY(client_->view()->tree->nodes.isEmpty());
-  const AnswerEnd cold = askAndWait(story(QStringLiteral("she found")));
+  QVERIFY(live().open(storiesPath()));
+  MainWindow& window = live().showWindow();
+  QVERIFY(live().waitForModel());
+  QVERIFY(live().view().tree->nodes.isEmpty());
+  const AnswerEnd cold = live().ask(story(QStringLiteral("she found")));
   QVERIFY(cold.usage.prompt_tokens > 32);
   QCOMPARE(cold.usage.cached_tokens, 0u);
-  QTRY_VERIFY_WITH_TIMEOUT(!client_->view()->tree->nodes.isEmpty(), 10'000);
-  window_->openPage(QStringLiteral("tree"));
-  auto* tree = window_->findChild<PrefixTreeView*>(QStringLiteral("prefixTree"));
+  QTRY_VERIFY_WITH_TIMEOUT(!live().view().tree->nodes.isEmpty(), 10'000);
+  window.openPage(QStringLiteral("tree"));
+  auto* tree = window.findChild<PrefixTreeView*>(QStringLiteral("prefixTree"));
   QTRY_VERIFY_WITH_TIMEOUT(tree->icicle().boxes.size() >= 4, 5000);
-  const AnswerEnd warm = askAndWait(story(QStringLiteral("he lost")));
+  const AnswerEnd warm = live().ask(story(QStringLiteral("he lost")));
   QVERIFY(warm.usage.cached_tokens >= 32);
-  QTRY_COMPARE_WITH_TIMEOUT(client_->view()->requests.size(), 2, 10'000);
-  const auto& nodes = client_->view()->tree->nodes;
+  QTRY_COMPARE_WITH_TIMEOUT(live().view().requests.size(), 2, 10'000);
+  const auto& nodes = live().view().tree->nodes;
   std::uint64_t blocks = 0;
   for (const TreeNode& node : nodes) blocks += node.blocks;
-  QCOMPARE(client_->view()->tree->rows[0].all.blocks, blocks);
-  QTRY_VERIFY_WITH_TIMEOUT(client_->view()->requests.back()->usage.cached_tokens >= 32, 5000);
+  QCOMPARE(live().view().tree->rows[0].all.blocks, blocks);
+  QTRY_VERIFY_WITH_TIMEOUT(live().view().requests.back()->usage.cached_tokens >= 32, 5000);
 }
 
 void LiveWindowTest::keysPinAndDelete() {
-  openEngine(modelPath());
-  window_ = std::make_unique<MainWindow>(*theme_, *client_);
-  window_->show();
-  window_->activateWindow();
-  QVERIFY(waitForModel());
-  askAndWait(story(QStringLiteral("she found")));
-  askAndWait(story(QStringLiteral("he lost")));
-  QTRY_VERIFY_WITH_TIMEOUT(client_->view()->tree->nodes.size() >= 2, 10'000);
-  window_->openPage(QStringLiteral("tree"));
-  auto* tree = window_->findChild<PrefixTreeView*>(QStringLiteral("prefixTree"));
+  QVERIFY(live().open(storiesPath()));
+  MainWindow& window = live().showWindow();
+  QVERIFY(live().waitForModel());
+  live().ask(story(QStringLiteral("she found")));
+  live().ask(story(QStringLiteral("he lost")));
+  QTRY_VERIFY_WITH_TIMEOUT(live().view().tree->nodes.size() >= 2, 10'000);
+  window.openPage(QStringLiteral("tree"));
+  auto* tree = window.findChild<PrefixTreeView*>(QStringLiteral("prefixTree"));
   tree->setFocus();
   QTRY_VERIFY_WITH_TIMEOUT(tree->icicle().boxes.size() >= 4, 5000);
   QTest::keyClick(tree, Qt::Key_Home);
   for (int i = 0; i < 3; ++i) QTest::keyClick(tree, Qt::Key_Down);
   const auto chosen = [&]() -> const TreeNode* {
-    const TreeRows& rows = *client_->view()->tree;
+    const TreeRows& rows = *live().view().tree;
     const int index = rows.indexOfKey(tree->selected());
     return index < 0 ? nullptr : rows.nodeOf(rows.rows[static_cast<std::size_t>(index)]);
   };
@@ -220,22 +161,22 @@ void LiveWindowTest::keysPinAndDelete() {
   QVERIFY(!chosen()->pinned);
   QTest::keyClick(tree, Qt::Key_P);
   QTRY_VERIFY_WITH_TIMEOUT(chosen() != nullptr && chosen()->pinned, 10'000);
-  QCOMPARE(client_->view()->pins.size(), 1);
+  QCOMPARE(live().view().pins.size(), 1);
   QTest::keyClick(tree, Qt::Key_P);
-  QTRY_VERIFY_WITH_TIMEOUT(client_->view()->pins.isEmpty(), 10'000);
+  QTRY_VERIFY_WITH_TIMEOUT(live().view().pins.isEmpty(), 10'000);
   QTest::keyClick(tree, Qt::Key_Delete);
-  QTRY_VERIFY_WITH_TIMEOUT(window_->findChild<QDialog*>(QStringLiteral("deleteDialog")) != nullptr, 10'000);
-  QTest::mouseClick(window_->findChild<QPushButton*>(QStringLiteral("deleteConfirm")), Qt::LeftButton);
-  QTRY_VERIFY_WITH_TIMEOUT(client_->view()->tree->nodes.isEmpty(), 10'000);
+  QTRY_VERIFY_WITH_TIMEOUT(window.findChild<QDialog*>(QStringLiteral("deleteDialog")) != nullptr, 10'000);
+  QTest::mouseClick(window.findChild<QPushButton*>(QStringLiteral("deleteConfirm")), Qt::LeftButton);
+  QTRY_VERIFY_WITH_TIMEOUT(live().view().tree->nodes.isEmpty(), 10'000);
   QCOMPARE(tree->selected(), std::uint64_t{0});
 }
 
 void LiveWindowTest::anAnswerArrivesInPiecesAndCanBeCancelled() {
-  openEngine(modelPath());
-  QVERIFY(waitForModel());
+  QVERIFY(live().open(storiesPath()));
+  QVERIFY(live().waitForModel());
   Ask ask = story(QStringLiteral("she"));
   ask.max_tokens = 300;
-  AnswerStream* stream = client_->ask(ask, this);
+  AnswerStream* stream = live().client().ask(ask, this);
   QSignalSpy started(stream, &AnswerStream::started);
   QSignalSpy text(stream, &AnswerStream::text);
   QSignalSpy ended(stream, &AnswerStream::finished);
@@ -244,18 +185,17 @@ void LiveWindowTest::anAnswerArrivesInPiecesAndCanBeCancelled() {
   stream->cancel();
   QVERIFY(ended.count() == 1 || ended.wait(10'000));
   delete stream;
-  QTRY_COMPARE_WITH_TIMEOUT(client_->view()->running, 0u, 10'000);
+  QTRY_COMPARE_WITH_TIMEOUT(live().view().running, 0u, 10'000);
 }
 
 void LiveWindowTest::noHandlerIsSlowWhileAModelLoadsAndClientsStream() {
   auto* app = static_cast<WatchedApplication*>(qApp);
-  openEngine(modelPath());
-  window_ = std::make_unique<MainWindow>(*theme_, *client_);
-  window_->show();
-  QVERIFY(QTest::qWaitForWindowExposed(window_.get()));
-  QVERIFY(waitForModel());
-  for (const PageSpec& spec : window_->pages()) window_->openPage(spec.id);  // built once, before it is measured
-  window_->openPage(QStringLiteral("overview"));
+  QVERIFY(live().open(storiesPath()));
+  MainWindow& window = live().showWindow();
+  QVERIFY(QTest::qWaitForWindowExposed(&window));
+  QVERIFY(live().waitForModel());
+  for (const PageSpec& spec : window.pages()) window.openPage(spec.id);  // built once, before it is measured
+  window.openPage(QStringLiteral("overview"));
   QElapsedTimer settling;
   settling.start();
   QTRY_VERIFY(settling.elapsed() >= 500);
@@ -268,7 +208,7 @@ void LiveWindowTest::noHandlerIsSlowWhileAModelLoadsAndClientsStream() {
     if (!app->watching) return;
     Ask next = story(QStringLiteral("number %1 came and").arg(asked++));
     next.max_tokens = 40;
-    AnswerStream* stream = client_->ask(next, this);
+    AnswerStream* stream = live().client().ask(next, this);
     streams[static_cast<std::size_t>(client)] = stream;
     // A refusal while the models change hands is no answer; the client asks again a little later.
     connect(stream, &AnswerStream::failed, this,
@@ -286,9 +226,9 @@ void LiveWindowTest::noHandlerIsSlowWhileAModelLoadsAndClientsStream() {
   int loads = 0;
   while (watched.elapsed() < kWatchMs) {
     QTRY_VERIFY(watched.elapsed() >= 700 * (loads + 1));
-    client_->perform(command::LoadModel{QString::fromStdString(modelPath(loads % 2 == 0))}, this,
-                     [](const CommandOutcome&) {});
-    window_->openPage(++loads % 2 == 0 ? QStringLiteral("overview") : QStringLiteral("tree"));
+    live().client().perform(command::LoadModel{QString::fromStdString(storiesPath(loads % 2 == 0))}, this,
+                            [](const CommandOutcome&) {});
+    window.openPage(++loads % 2 == 0 ? QStringLiteral("overview") : QStringLiteral("tree"));
   }
   app->watching = false;
   for (AnswerStream* stream : streams) delete stream;

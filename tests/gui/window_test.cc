@@ -39,6 +39,7 @@ class WindowTest : public QObject {
   void withoutAModelTheMissingStepIsNamed();
   void droppedModelIsLoaded();
   void attachedWindowRefusesAFileOfThisComputer();
+  void attachedEmptyPagesOfferOnlyWhatTheyCanDo();
   void arrowsWalkTheTree();
   void pinByKeyCanBeUndone();
   void deleteAsksWithTheEnginesFigures();
@@ -146,6 +147,28 @@ void WindowTest::attachedWindowRefusesAFileOfThisComputer() {
   drop(window_.get(), QStringLiteral("/tmp/Other.gguf"));
   QVERIFY(client_->commands.empty());
   QVERIFY(window_->findChild<Banner*>()->isVisible());
+}
+
+void WindowTest::attachedEmptyPagesOfferOnlyWhatTheyCanDo() {
+  client_->beAttached();
+  auto empty = std::make_shared<SnapshotView>();
+  empty->epoch = 2;
+  empty->tree = buildTreeRows({});
+  ModelInfo file;
+  file.name = QStringLiteral("SmolLM2");
+  file.path = QStringLiteral("/models/smol.gguf");
+  for (const auto state : {ModelInfo::State::kFile, ModelInfo::State::kReady}) {
+    file.state = state;
+    empty->models = {file};
+    client_->show(std::make_shared<SnapshotView>(*empty));
+    for (const char* id : {"overview", "tree", "requests"}) {
+      window_->openPage(QString::fromLatin1(id));
+      window_->page(QString::fromLatin1(id))->refreshNow();
+      for (const auto* state_shown : window_->page(QString::fromLatin1(id))->findChildren<EmptyState*>()) {
+        for (const auto* button : state_shown->findChildren<QPushButton*>()) QVERIFY2(!button->isVisible(), id);
+      }
+    }
+  }
 }
 
 void WindowTest::arrowsWalkTheTree() {

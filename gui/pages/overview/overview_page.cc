@@ -189,6 +189,10 @@ void OverviewPage::showEmpty(const SnapshotView& view) {
   empty_->setText(tr("No model loaded"),
                   tr("Load a model and Larder starts to keep what it has read. After the first request the prefix tree "
                      "grows here: one box for each text it will not have to read again."));
+  if (client().attached()) {
+    empty_->setActions(QString());
+    return;
+  }
   empty_->setActions(first_model_path_.isEmpty() ? tr("Choose a model\u2026") : tr("Load %1").arg(name),
                      first_model_path_.isEmpty() ? QString() : tr("Choose another\u2026"));
   empty_->setDropHint(tr("or drop a .gguf file anywhere in this window"), tr("it is used where it lies"));
@@ -229,7 +233,7 @@ void OverviewPage::showCards(const SnapshotView& view, const OverviewFigures& f)
 }
 
 void OverviewPage::showStale() {
-  const bool stale = client().linkState() == LinkState::kLost || client().linkState() == LinkState::kFailed;
+  const bool stale = client().stale();
   for (KpiCard* card : kpis_) card->setStale(stale);
   occupancy_->setStale(stale);
   origin_->setStale(stale);

@@ -250,6 +250,10 @@ void MainWindow::nextPane() {
 }
 
 void MainWindow::chooseModel() {
+  if (client_.attached()) {
+    refuseFile();
+    return;
+  }
   auto* dialog = new QFileDialog(this, tr("Load a model"), QString(), tr("GGUF models (*.gguf)"));
   dialog->setAttribute(Qt::WA_DeleteOnClose);
   dialog->setFileMode(QFileDialog::ExistingFile);
@@ -257,11 +261,14 @@ void MainWindow::chooseModel() {
   dialog->open();
 }
 
+void MainWindow::refuseFile() {
+  showProblem(tr("The file was not loaded"),
+              tr("The engine runs on %1 and cannot read a file of this computer. Load it there.").arg(client_.place()));
+}
+
 void MainWindow::loadFile(const QString& path) {
   if (client_.attached()) {
-    showProblem(tr("The file was not loaded"), tr("The engine runs on %1 and cannot read a file of this computer. Load "
-                                                  "it there.")
-                                                   .arg(client_.place()));
+    refuseFile();
     return;
   }
   client_.perform(command::LoadModel{path}, this, [this, path](const CommandOutcome& outcome) {

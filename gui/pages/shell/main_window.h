@@ -60,6 +60,7 @@ class MainWindow final : public QMainWindow, public Shell {
   void showInspector();
   void nextPane();
   void loadFile(const QString& path);
+  void refuseFile();  // attached: the engine cannot read it
   void goBack(int by);
   void restyle();
 

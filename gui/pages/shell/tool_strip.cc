@@ -63,6 +63,7 @@ ToolStrip::ToolStrip(const Theme& theme, EngineClient& client, QWidget* parent)
   stop->setAccessibleName(tr("Cancel loading"));
   connect(stop, &QPushButton::clicked, this,
           [this] { client_.perform(command::UnloadModel{ModelId{job_model_}}, this, [](const CommandOutcome&) {}); });
+  stop->setVisible(!client.attached());  // loading is for the window at the engine
   job->addWidget(stop);
   job_->hide();
   row->addWidget(job_);

@@ -174,7 +174,8 @@ void TreePage::showSnapshot(const SnapshotView& view) {
                         : tr("After the first request this shows one box for each text that %1 will not have to read "
                              "again.")
                               .arg(model->name));
-    empty_->setActions(model == nullptr ? tr("Choose a model\u2026") : tr("Send a test request"));
+    const QString action = model == nullptr ? tr("Choose a model\u2026") : tr("Send a test request");
+    empty_->setActions(client().attached() ? QString() : action);  // either needs the window at the engine
   }
   tree_->setView(client().view());
   if (!outline_shown_.isValid() || outline_shown_.elapsed() >= kOutlineEveryMs) {
