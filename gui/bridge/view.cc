@@ -10,6 +10,12 @@ const TenantInfo* findTenant(const SnapshotView& view, TenantId id) {
   return at == view.tenants.end() ? nullptr : &*at;
 }
 
+int tenantMark(const SnapshotView& view, TenantId id) {
+  if (findTenant(view, id) == nullptr) return 0;
+  return static_cast<int>(
+      std::count_if(view.tenants.begin(), view.tenants.end(), [&](const auto& one) { return one.id < id; }));
+}
+
 const ModelInfo* findModel(const SnapshotView& view, ModelId id) {
   const auto at = std::find_if(view.models.begin(), view.models.end(), [&](const auto& one) { return one.id == id; });
   return at == view.models.end() ? nullptr : &*at;

@@ -209,6 +209,8 @@ using SnapshotPtr = std::shared_ptr<const SnapshotView>;
 
 // Nothing where the id is unknown.
 const TenantInfo* findTenant(const SnapshotView& view, TenantId id);
+// The place of a tenant in the order of creation: its shape in the window.
+int tenantMark(const SnapshotView& view, TenantId id);
 const ModelInfo* findModel(const SnapshotView& view, ModelId id);
 RequestPtr findRequest(const SnapshotView& view, RequestId id);
 // The model that answers requests now, or nothing.

@@ -12,28 +12,17 @@ struct EntryRow {
   EntryInfo info;
   QString tenant;
   int mark = 0;
+  qulonglong id() const { return info.id.value; }
   bool operator==(const EntryRow&) const = default;
 };
 
-class EntryModel final : public RowTable<EntryRow, std::uint64_t> {
+class EntryModel final : public RowTable<EntryRow> {
   Q_OBJECT
 
  public:
-  enum Column { kName, kTenant, kTokens, kBytes, kPinned, kHits, kSaved, kColumns };
-  using RowTable::RowTable;
-
+  enum Column { kName, kTenant, kTokens, kBytes, kPinned, kHits, kSaved };
+  explicit EntryModel(QObject* parent = nullptr);
   void setView(const SnapshotView& view);
-  int columnCount(const QModelIndex& parent = QModelIndex()) const override;
-  QVariant data(const QModelIndex& index, int role) const override;
-  QVariant headerData(int section, Qt::Orientation orientation, int role) const override;
-
- protected:
-  std::uint64_t idOf(const EntryRow& row) const override { return row.info.id.value; }
-  bool same(const EntryRow& a, const EntryRow& b) const override { return a == b; }
-
- private:
-  QString text(const EntryRow& row, int column) const;
-  QVariant sortValue(const EntryRow& row, int column) const;
 };
 
 }  // namespace larder::gui

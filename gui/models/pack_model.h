@@ -10,28 +10,17 @@ namespace larder::gui {
 
 struct PackRow {
   PackInfo info;
+  QString id() const { return info.id; }
   bool operator==(const PackRow&) const = default;
 };
 
-class PackModel final : public RowTable<PackRow, QString> {
+class PackModel final : public RowTable<PackRow> {
   Q_OBJECT
 
  public:
-  enum Column { kName, kLanguage, kVersion, kTokens, kState, kColumns };
-  using RowTable::RowTable;
-
+  enum Column { kName, kLanguage, kVersion, kTokens, kState };
+  explicit PackModel(QObject* parent = nullptr);
   void setView(const SnapshotView& view);
-  int columnCount(const QModelIndex& parent = QModelIndex()) const override;
-  QVariant data(const QModelIndex& index, int role) const override;
-  QVariant headerData(int section, Qt::Orientation orientation, int role) const override;
-
- protected:
-  QString idOf(const PackRow& row) const override { return row.info.id; }
-  bool same(const PackRow& a, const PackRow& b) const override { return a == b; }
-
- private:
-  QString text(const PackRow& row, int column) const;
-  QVariant sortValue(const PackRow& row, int column) const;
 };
 
 }  // namespace larder::gui

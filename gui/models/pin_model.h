@@ -12,28 +12,17 @@ struct PinRow {
   PinInfo info;
   QString tenant, label;
   int mark = 0;
+  qulonglong id() const { return info.id.value; }
   bool operator==(const PinRow&) const = default;
 };
 
-class PinModel final : public RowTable<PinRow, std::uint64_t> {
+class PinModel final : public RowTable<PinRow> {
   Q_OBJECT
 
  public:
-  enum Column { kLabel, kReason, kTenant, kBlocks, kBytes, kCreated, kExpires, kColumns };
-  using RowTable::RowTable;
-
+  enum Column { kLabel, kReason, kTenant, kBlocks, kBytes, kCreated, kExpires };
+  explicit PinModel(QObject* parent = nullptr);
   void setView(const SnapshotView& view);
-  int columnCount(const QModelIndex& parent = QModelIndex()) const override;
-  QVariant data(const QModelIndex& index, int role) const override;
-  QVariant headerData(int section, Qt::Orientation orientation, int role) const override;
-
- protected:
-  std::uint64_t idOf(const PinRow& row) const override { return row.info.id.value; }
-  bool same(const PinRow& a, const PinRow& b) const override { return a == b; }
-
- private:
-  QString text(const PinRow& row, int column) const;
-  QVariant sortValue(const PinRow& row, int column) const;
 };
 
 }  // namespace larder::gui

@@ -12,28 +12,17 @@ struct TenantRow {
   TenantInfo info;
   int mark = 0;
   int keys = 0;
+  qulonglong id() const { return info.id.value; }
   bool operator==(const TenantRow&) const = default;
 };
 
-class TenantModel final : public RowTable<TenantRow, std::uint64_t> {
+class TenantModel final : public RowTable<TenantRow> {
   Q_OBJECT
 
  public:
-  enum Column { kName, kBytes, kBlocks, kPinned, kQuota, kRequests, kReused, kRunning, kKeys, kColumns };
-  using RowTable::RowTable;
-
+  enum Column { kName, kBytes, kBlocks, kPinned, kQuota, kRequests, kReused, kRunning, kKeys };
+  explicit TenantModel(QObject* parent = nullptr);
   void setView(const SnapshotView& view);
-  int columnCount(const QModelIndex& parent = QModelIndex()) const override;
-  QVariant data(const QModelIndex& index, int role) const override;
-  QVariant headerData(int section, Qt::Orientation orientation, int role) const override;
-
- protected:
-  std::uint64_t idOf(const TenantRow& row) const override { return row.info.id.value; }
-  bool same(const TenantRow& a, const TenantRow& b) const override { return a == b; }
-
- private:
-  QString text(const TenantRow& row, int column) const;
-  QVariant sortValue(const TenantRow& row, int column) const;
 };
 
 }  // namespace larder::gui

@@ -12,12 +12,12 @@ struct Words {
   Q_DECLARE_TR_FUNCTIONS(Words)
 };
 
+}  // namespace
+
 QString tenantName(const SnapshotView& view, TenantId id) {
   const TenantInfo* tenant = findTenant(view, id);
-  return tenant != nullptr ? tenant->name : Words::tr("another tenant");
+  return tenant != nullptr ? tenant->name : noData();
 }
-
-}  // namespace
 
 Label verdictLabel(VerdictKind kind) {
   switch (kind) {
@@ -107,8 +107,9 @@ QString causeSentence(const SnapshotView& view, const RequestRecord& record) {
       return Words::tr("Another text on the way");
     case VerdictKind::kEvicted:
       if (verdict.eviction && verdict.eviction->by_request.value != 0) {
+        const TenantInfo* by = findTenant(view, verdict.eviction->by_tenant);
         return Words::tr("%1 #%2 pushed it out at %3")
-            .arg(tenantName(view, verdict.eviction->by_tenant))
+            .arg(by != nullptr ? by->name : Words::tr("another tenant"))
             .arg(verdict.eviction->by_request.value)
             .arg(minuteText(verdict.eviction->at));
       }

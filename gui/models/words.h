@@ -12,6 +12,7 @@
 
 namespace larder::gui {
 
+QString tenantName(const SnapshotView& view, TenantId id);  // unknown: no data
 Label verdictLabel(VerdictKind kind);
 Label stateLabel(RequestRecord::State state);
 Label modelStateLabel(ModelInfo::State state);

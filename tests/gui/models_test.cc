@@ -87,6 +87,7 @@ class ModelsTest : public QObject {
 
  private Q_SLOTS:
   void everyTableShowsTheSnapshot();
+  void everyColumnHasATitleAndAnOrder();
   void requestRowsAreLaidOverById();
   void selectionSurvivesInsertsAndRemovals();
   void randomRowOrdersEndAsGiven();
@@ -126,6 +127,32 @@ void ModelsTest::everyTableShowsTheSnapshot() {
   QCOMPARE(pins.index(0, PinModel::kLabel).data().toString(), QStringLiteral("Casa v4 (it) 1"));
   QCOMPARE(entries.index(0, EntryModel::kSaved).data().toString(), QStringLiteral("1.50 s"));
   QCOMPARE(packs.index(0, PackModel::kState).data().toString(), QStringLiteral("warm"));
+}
+
+void ModelsTest::everyColumnHasATitleAndAnOrder() {
+  const auto view = sampleView();
+  RequestModel requests;
+  TenantModel tenants;
+  requests.setView(*view);
+  tenants.setView(*view);
+  const QVector<QPair<QAbstractItemModel*, int>> tables = {{&requests, RequestModel::kSaved + 1},
+                                                           {&tenants, TenantModel::kKeys + 1}};
+  for (const auto& [table, columns] : tables) {
+    QCOMPARE(table->columnCount(), columns);
+    for (int column = 0; column < columns; ++column) {
+      const QModelIndex cell = table->index(0, column);
+      QVERIFY(!table->headerData(column, Qt::Horizontal).toString().isEmpty());
+      QVERIFY(cell.data(kSortRole).isValid());
+      QCOMPARE(cell.data(Qt::TextAlignmentRole), table->headerData(column, Qt::Horizontal, Qt::TextAlignmentRole));
+      const bool figure = cell.data(Qt::TextAlignmentRole).toInt() & Qt::AlignRight;
+      if (figure) QVERIFY(cell.data(kSortRole).typeId() != QMetaType::QString);
+    }
+    QVERIFY(!table->headerData(columns, Qt::Horizontal).isValid());
+    QVERIFY(!table->headerData(-1, Qt::Horizontal).isValid());
+    QVERIFY(!table->headerData(0, Qt::Vertical).isValid());
+    QVERIFY(!table->index(0, columns).data().isValid());
+  }
+  QCOMPARE(tenants.index(0, TenantModel::kName).data(kMarkRole).toInt(), tenantMark(*view, view->tenants[0].id));
 }
 
 void ModelsTest::requestRowsAreLaidOverById() {

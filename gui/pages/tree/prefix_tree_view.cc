@@ -11,7 +11,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "gui/models/request_model.h"
 #include "gui/models/words.h"
 #include "gui/theme/label.h"
 #include "gui/theme/numbers.h"
