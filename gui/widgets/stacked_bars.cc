@@ -7,27 +7,31 @@
 #include <algorithm>
 #include <cmath>
 
+#include "gui/theme/numbers.h"
 #include "gui/widgets/tier_bar.h"
 
 namespace larder::gui {
 namespace {
 
-constexpr int kGridLines = 4;
-
 QString shortCount(double value) {
-  if (value >= 10'000) return QStringLiteral("%1 k").arg(QLocale().toString(value / 1000, 'f', 0));
-  return QLocale().toString(value, 'f', value < 10 && value != std::floor(value) ? 1 : 0);
+  if (value >= 10'000) return withUnit(QLocale().toString(value / 1000, 'f', 0), QStringLiteral("k"));
+  return QLocale().toString(value, 'f', 0);
 }
 
 }  // namespace
 
-double roundAxisEnd(double value) {
-  if (!(value > 0)) return 1;
-  const double power = std::pow(10, std::floor(std::log10(value)));
-  for (const double step : {1.0, 2.0, 4.0, 5.0, 10.0}) {
-    if (value <= step * power) return step * power;
+QVector<double> countTicks(double highest) {
+  if (!(highest > 0)) return {0};
+  constexpr double kSteps = 4;
+  const double power = std::pow(10, std::floor(std::log10(highest / kSteps)));
+  double step = 10 * power;
+  for (const double one : {5.0, 2.0, 1.0}) {
+    if (one * power * kSteps >= highest) step = one * power;
   }
-  return 10 * power;
+  step = std::max(1.0, step);
+  QVector<double> ticks{0};
+  while (ticks.constLast() < highest) ticks.push_back(static_cast<double>(ticks.size()) * step);
+  return ticks;
 }
 
 StackedBars::StackedBars(const Theme& theme, QVector<BarPart> parts, QWidget* parent)
@@ -79,33 +83,34 @@ void StackedBars::paintEvent(QPaintEvent*) {
     for (const double part : column.parts) sum += part;
     highest = std::max(highest, sum);
   }
-  const double top = roundAxisEnd(highest);
-  const int gutter = metrics.horizontalAdvance(shortCount(top)) + 10;
+  const QVector<double> ticks = countTicks(highest);
+  const double top = std::max(1.0, ticks.constLast());
+  int gutter = 0;
+  for (const double tick : ticks) gutter = std::max(gutter, metrics.horizontalAdvance(shortCount(tick)) + 10);
   const QRectF area(gutter, 8, width() - gutter - 2, height() - 8 - metrics.height() - 6);
-  for (int line = 0; line <= kGridLines; ++line) {
-    const double y = std::round(area.bottom() - area.height() * line / kGridLines) + 0.5;
-    painter.setPen(theme_.color(line == 0 ? Tone::kBorder : Tone::kGrid));
+  for (const double tick : ticks) {
+    const double y = std::round(area.bottom() - area.height() * tick / top) + 0.5;
+    painter.setPen(theme_.color(tick == 0 ? Tone::kBorder : Tone::kGrid));
     painter.drawLine(QPointF(area.left(), y), QPointF(area.right(), y));
     painter.setPen(theme_.color(Tone::kTextMuted));
-    painter.drawText(QRectF(0, y - 8, gutter - 6, 16), Qt::AlignRight | Qt::AlignVCenter,
-                     highest > 0 ? shortCount(top * line / kGridLines) : QString());
+    painter.drawText(QRectF(0, y - 8, gutter - 6, 16), Qt::AlignRight | Qt::AlignVCenter, shortCount(tick));
   }
   if (columns_.isEmpty()) return;
   const double pitch = area.width() / static_cast<double>(columns_.size());
   const double wide = std::max(1.0, std::floor(std::min(pitch - 2, 26.0)));
   double label_end = -1;
-  QString shown;  // the last one drawn; the next columns may lie in the same minute
+  QString last_label;  // a minute of several columns is named once
   for (qsizetype i = 0; i < columns_.size(); ++i) {
     const double x = std::round(area.left() + pitch * static_cast<double>(i) + (pitch - wide) / 2);
     paintColumn(painter, area, columns_[i], x, wide, top);
     const int text = metrics.horizontalAdvance(columns_[i].label);
     const double begin = x + wide / 2 - text / 2.0;
-    const bool told = columns_[i].label.isEmpty() || columns_[i].label == shown;
-    if (told || begin < label_end || begin + text > width()) continue;
+    if (columns_[i].label.isEmpty() || columns_[i].label == last_label) continue;
+    if (begin < label_end || begin + text > width()) continue;
+    last_label = columns_[i].label;
     painter.setPen(theme_.color(Tone::kTextMuted));
     painter.drawText(QPointF(begin, height() - 4), columns_[i].label);
     label_end = begin + text + 24;
-    shown = columns_[i].label;
   }
 }
 

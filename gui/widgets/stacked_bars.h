@@ -50,7 +50,8 @@ class StackedBars final : public QWidget {
   bool stale_ = false;
 };
 
-// The next of 1, 2, 5 x 10^n at or above `value`, for the end of an axis.
-double roundAxisEnd(double value);
+// Where an axis of counts from 0 to at least `highest` bears its figures: at most five whole numbers, 1, 2 or 5 x 10^n
+// apart. Nothing counted: 0 alone.
+QVector<double> countTicks(double highest);
 
 }  // namespace larder::gui

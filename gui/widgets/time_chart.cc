@@ -21,8 +21,18 @@ namespace {
 constexpr int kLeft = 58;
 constexpr int kBottom = 20;
 constexpr int kLabelGap = 14;
+constexpr int kTimeWidth = 48;  // of a time and its distance to the next
+constexpr double kMinuteMs = 60'000;
 
 }  // namespace
+
+double timeStep(double range_ms, int most) {
+  constexpr double kMinutes[] = {1, 2, 5, 10, 15, 20, 30, 60, 120, 240, 480};
+  for (const double minutes : kMinutes) {
+    if (range_ms <= std::max(1, most) * minutes * kMinuteMs) return minutes * kMinuteMs;
+  }
+  return 1440 * kMinuteMs;
+}
 
 TimeChart::TimeChart(const Theme& theme, QVector<ChartLine> lines, Scale scale, Format format, QWidget* parent)
     : QChartView(parent), theme_(theme), lines_(std::move(lines)), scale_(scale), format_(std::move(format)) {
@@ -80,6 +90,7 @@ void TimeChart::restyle() {
     QPen pen(color, lines_[i].dashed ? 1.25 : 2);
     if (lines_[i].dashed) pen.setDashPattern({4, 3});
     series_[i]->setPen(pen);
+    series_[i]->setMarkerSize(2.5);
     if (areas_[i] != nullptr) {
       QColor ground = color;
       ground.setAlphaF(0.25F);
@@ -97,16 +108,22 @@ void TimeChart::setStale(bool stale) {
 }
 
 void TimeChart::setYRange(double lowest, double highest) {
+  ticks_.clear();
   if (scale_ == Scale::kPercent) {
     low_ = 0, high_ = 100;
-  } else if (scale_ == Scale::kLinear) {
-    low_ = 0, high_ = 4 * std::max(1.0, roundAxisEnd(highest / 4));  // four steps, each a whole count
+    ticks_ = {0, 25, 50, 75, 100};
+  } else if (scale_ == Scale::kCount) {
+    ticks_ = countTicks(highest);
+    low_ = 0, high_ = std::max(1.0, ticks_.constLast());
   } else if (highest <= 0) {
     low_ = 10, high_ = 10'000;
   } else {
     low_ = std::pow(10, std::floor(std::log10(std::max(lowest, 1e-2)) + 1e-9));
     high_ = std::pow(10, std::ceil(std::log10(std::max(highest, 1e-2)) - 1e-9));
     if (high_ <= low_) high_ = low_ * 10;
+  }
+  if (scale_ == Scale::kLog) {
+    for (double value = low_; value <= high_ * 1.001; value *= 10) ticks_.push_back(value);
   }
   y_axis_->setRange(low_, high_);
 }
@@ -128,6 +145,7 @@ void TimeChart::setPoints(const QVector<QVector<QPointF>>& points, double begin,
       any = true;
     }
     series_[i]->replace(shown);
+    series_[i]->setPointsVisible(shown.size() == 1);  // one point makes no line
     if (areas_[i] != nullptr) areas_[i]->upperSeries()->replace(shown);
   }
   x_axis_->setRange(begin_, end_);
@@ -151,30 +169,18 @@ void TimeChart::placePlot() {
   viewport()->update();
 }
 
-QVector<double> TimeChart::ticks() const {
-  QVector<double> out;
-  if (scale_ == Scale::kLog) {
-    for (double value = low_; value <= high_ * 1.001; value *= 10) out.push_back(value);
-  } else {
-    for (int i = 0; i <= 4; ++i) out.push_back(low_ + (high_ - low_) * i / 4);
-  }
-  return out;
-}
-
 void TimeChart::drawAxisTexts(QPainter& painter) const {
   const QRectF area = chart()->plotArea();
   painter.setPen(theme_.color(Tone::kTextMuted));
-  for (const double value : ticks()) {
+  for (const double value : ticks_) {
     const double y = heightOf(value);
     painter.drawText(QRectF(0, y - 8, kLeft - 8, 16), Qt::AlignRight | Qt::AlignVCenter, format_(value));
   }
-  constexpr int kTimes = 4;
-  for (int i = 0; i < kTimes; ++i) {
-    const double at = begin_ + (end_ - begin_) * i / (kTimes - 1);
-    const double x = area.left() + area.width() * i / (kTimes - 1);
-    const int align = i == 0 ? Qt::AlignLeft : i + 1 == kTimes ? Qt::AlignRight : Qt::AlignHCenter;
-    const double left = i == 0 ? x : i + 1 == kTimes ? x - 80 : x - 40;
-    painter.drawText(QRectF(left, area.bottom() + 4, 80, 16), align | Qt::AlignTop,
+  const double step = timeStep(end_ - begin_, static_cast<int>(area.width()) / kTimeWidth);
+  for (double at = std::ceil(begin_ / step) * step; at <= end_; at += step) {
+    const double x = area.left() + area.width() * (at - begin_) / (end_ - begin_);
+    if (x + kTimeWidth / 3.0 > width()) break;  // it would be cut off
+    painter.drawText(QRectF(x - kTimeWidth / 2.0, area.bottom() + 4, kTimeWidth, 16), Qt::AlignHCenter | Qt::AlignTop,
                      minuteText(static_cast<std::int64_t>(at)));
   }
 }
@@ -190,7 +196,8 @@ void TimeChart::drawEndLabels(QPainter& painter) const {
     const QPointF last = series_[i]->at(series_[i]->count() - 1);
     ends.push_back({heightOf(last.y()), i});
   }
-  std::sort(ends.begin(), ends.end(), [](const End& a, const End& b) { return a.y < b.y; });
+  std::sort(ends.begin(), ends.end(),
+            [](const End& a, const End& b) { return a.y != b.y ? a.y < b.y : a.line > b.line; });
   for (qsizetype i = 1; i < ends.size(); ++i) ends[i].y = std::max(ends[i].y, ends[i - 1].y + kLabelGap);
   for (const End& end : std::as_const(ends)) {
     painter.setPen(stale_ ? theme_.color(Tone::kTextMuted) : theme_.color(lines_[end.line].tone));
@@ -210,7 +217,7 @@ double TimeChart::heightOf(double value) const {
 void TimeChart::drawBackground(QPainter* painter, const QRectF&) {
   const QRectF area = chart()->plotArea();
   painter->setPen(QPen(theme_.color(Tone::kGrid), 1));
-  for (const double value : ticks()) {
+  for (const double value : ticks_) {
     const double y = std::round(heightOf(value)) + 0.5;
     painter->drawLine(QPointF(area.left(), y), QPointF(area.right(), y));
   }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// TimeChart: the one place where Qt Charts is used: up to four lines over time on a linear, percent or log scale.
-// Labels stand at the line ends, not in a legend; axis texts are our own, so that they follow the theme and the
-// language. Bounds:  kMaxLines lines of kMaxPoints points, replaced whole; raster only.    Units: x in ms since 1970; y
-// as given,
+// TimeChart: the one place where Qt Charts is used: up to four lines over time on a scale of counts, of percent or of
+// decades. Labels stand at the line ends, not in a legend; axis texts are our own, so that they follow the theme and
+// the language. Bounds:  kMaxLines lines of kMaxPoints points, replaced whole; raster only.    Units: x in ms since
+// 1970; y as given,
 //          negative: no data.    Threads: GUI thread.
 #pragma once
 
@@ -30,7 +30,7 @@ class TimeChart final : public QChartView {
   Q_OBJECT
 
  public:
-  enum class Scale { kLinear, kPercent, kLog };  // kLinear: of whole counts
+  enum class Scale { kCount, kPercent, kLog };
   static constexpr int kMaxLines = 4;
   static constexpr int kMaxPoints = 300;
   using Format = std::function<QString(double)>;
@@ -55,7 +55,6 @@ class TimeChart final : public QChartView {
   void setYRange(double lowest, double highest);
   void drawAxisTexts(QPainter& painter) const;
   void drawEndLabels(QPainter& painter) const;
-  QVector<double> ticks() const;
 
   const Theme& theme_;
   QVector<ChartLine> lines_;
@@ -66,7 +65,11 @@ class TimeChart final : public QChartView {
   QAbstractAxis* x_axis_ = nullptr;
   QAbstractAxis* y_axis_ = nullptr;
   double begin_ = 0, end_ = 1, low_ = 0, high_ = 1;
+  QVector<double> ticks_{0};
   bool stale_ = false;
 };
+
+// The distance of the times below a chart: whole minutes, at most about `most` of them over the range.
+double timeStep(double range_ms, int most);
 
 }  // namespace larder::gui

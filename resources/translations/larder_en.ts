@@ -12,6 +12,16 @@
     </message>
 </context>
 <context>
+    <name>larder::gui::DeleteDialog</name>
+    <message numerus="yes">
+        <source>%1 tokens in %Ln blocks, %2. To compute them again takes about %3. Pins in it go with it.</source>
+        <translation>
+            <numerusform>%1 tokens in %Ln block, %2. To compute them again takes about %3. Pins in it go with it.</numerusform>
+            <numerusform>%1 tokens in %Ln blocks, %2. To compute them again takes about %3. Pins in it go with it.</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
     <name>larder::gui::ModelCard</name>
     <message numerus="yes">
         <source>%n requests are being ended, then its memory is free.</source>
@@ -57,6 +67,13 @@
             <numerusform>%n more</numerusform>
         </translation>
     </message>
+    <message numerus="yes">
+        <source>%1 in %Ln blocks</source>
+        <translation>
+            <numerusform>%1 in %Ln block</numerusform>
+            <numerusform>%1 in %Ln blocks</numerusform>
+        </translation>
+    </message>
 </context>
 <context>
     <name>larder::gui::OverviewPage</name>
@@ -72,6 +89,21 @@
         <translation>
             <numerusform>%1 – %2 · %n request</numerusform>
             <numerusform>%1 – %2 · %n requests</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>blocks</source>
+        <comment>after a count</comment>
+        <translation>
+            <numerusform>block</numerusform>
+            <numerusform>blocks</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>Evictions: %Ln blocks</source>
+        <translation>
+            <numerusform>Evictions: %Ln block</numerusform>
+            <numerusform>Evictions: %Ln blocks</numerusform>
         </translation>
     </message>
 </context>
@@ -156,6 +188,13 @@
             <numerusform>%n requests running or queued are ended.</numerusform>
         </translation>
     </message>
+    <message numerus="yes">
+        <source>%1 in %Ln blocks is freed and nothing of it can be found again.</source>
+        <translation>
+            <numerusform>%1 in %Ln block is freed and nothing of it can be found again.</numerusform>
+            <numerusform>%1 in %Ln blocks is freed and nothing of it can be found again.</numerusform>
+        </translation>
+    </message>
 </context>
 <context>
     <name>larder::gui::TreeInspector</name>
@@ -174,6 +213,13 @@
         <translation>
             <numerusform>%n match · %1 tokens · %2</numerusform>
             <numerusform>%n matches · %1 tokens · %2</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source> · %n smaller ones joined as %1</source>
+        <translation>
+            <numerusform> · %n smaller one joined as %1</numerusform>
+            <numerusform> · %n smaller ones joined as %1</numerusform>
         </translation>
     </message>
 </context>

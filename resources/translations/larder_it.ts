@@ -288,32 +288,28 @@
 <context>
     <name>Numbers</name>
     <message>
-        <source>%1 B</source>
-        <translation>%1 B</translation>
+        <source>B</source>
+        <translation>B</translation>
     </message>
     <message>
-        <source>%1 ms</source>
-        <translation>%1 ms</translation>
+        <source>ms</source>
+        <translation>ms</translation>
     </message>
     <message>
-        <source>%1 s</source>
-        <translation>%1 s</translation>
+        <source>s</source>
+        <translation>s</translation>
     </message>
     <message>
-        <source>%1 min</source>
-        <translation>%1 min</translation>
+        <source>min</source>
+        <translation>min</translation>
     </message>
     <message>
-        <source>%1 h</source>
-        <translation>%1 h</translation>
+        <source>h</source>
+        <translation>h</translation>
     </message>
     <message>
-        <source>%1 %</source>
-        <translation>%1 %</translation>
-    </message>
-    <message>
-        <source>%1 d</source>
-        <translation>%1 g</translation>
+        <source>d</source>
+        <translation>g</translation>
     </message>
 </context>
 <context>
@@ -860,16 +856,19 @@
         <translation>Eliminare “%1” con i figli?</translation>
     </message>
     <message>
-        <source>%1 tokens in %2 blocks, %3. To compute them again takes about %4. Pins in it go with it.</source>
-        <translation>%1 token in %2 blocchi, %3. Ricalcolarli richiede circa %4. I fissaggi al suo interno vanno via con esso.</translation>
-    </message>
-    <message>
         <source>Cancel</source>
         <translation>Annulla</translation>
     </message>
     <message>
         <source>Delete %1</source>
         <translation>Elimina %1</translation>
+    </message>
+    <message numerus="yes">
+        <source>%1 tokens in %Ln blocks, %2. To compute them again takes about %3. Pins in it go with it.</source>
+        <translation>
+            <numerusform>%1 token in %Ln blocco, %2. Ricalcolarli richiede circa %3. I fissaggi al suo interno vanno via con esso.</numerusform>
+            <numerusform>%1 token in %Ln blocchi, %2. Ricalcolarli richiede circa %3. I fissaggi al suo interno vanno via con esso.</numerusform>
+        </translation>
     </message>
 </context>
 <context>
@@ -1585,10 +1584,6 @@
         <translation>Occupazione</translation>
     </message>
     <message>
-        <source>%1 in %2 blocks</source>
-        <translation>%1 in %2 blocchi</translation>
-    </message>
-    <message>
         <source>bracket: %1 pinned</source>
         <translation>graffa: %1 fissati</translation>
     </message>
@@ -1623,17 +1618,16 @@
         <source>Total</source>
         <translation>Totale</translation>
     </message>
+    <message numerus="yes">
+        <source>%1 in %Ln blocks</source>
+        <translation>
+            <numerusform>%1 in %Ln blocco</numerusform>
+            <numerusform>%1 in %Ln blocchi</numerusform>
+        </translation>
+    </message>
 </context>
 <context>
     <name>larder::gui::OverviewPage</name>
-    <message>
-        <source>%1 ms</source>
-        <translation>%1 ms</translation>
-    </message>
-    <message>
-        <source>%1 s</source>
-        <translation>%1 s</translation>
-    </message>
     <message>
         <source>Prompt tokens reused</source>
         <translation>Token riusati</translation>
@@ -1685,10 +1679,6 @@
     <message>
         <source>log scale; warm: full prefix</source>
         <translation>scala log; caldo: prefisso intero</translation>
-    </message>
-    <message>
-        <source>blocks</source>
-        <translation>blocchi</translation>
     </message>
     <message>
         <source>Misses worth mending</source>
@@ -1798,10 +1788,6 @@
         <translation>%1 liberi</translation>
     </message>
     <message>
-        <source>%1 blocks</source>
-        <translation>%1 blocchi</translation>
-    </message>
-    <message>
         <source>pushed out of the pool</source>
         <translation>usciti dalla riserva</translation>
     </message>
@@ -1829,10 +1815,6 @@
         <translation>Tempo al primo token: caldo p50 %1, freddo p50 %2</translation>
     </message>
     <message>
-        <source>Evictions: %1 blocks</source>
-        <translation>Espulsioni: %1 blocchi</translation>
-    </message>
-    <message>
         <source>per %1</source>
         <translation>ogni %1</translation>
     </message>
@@ -1843,6 +1825,33 @@
     <message>
         <source>Prompt tokens: %1 reused, %2 computed</source>
         <translation>Token: %1 riusati, %2 calcolati</translation>
+    </message>
+    <message>
+        <source>s</source>
+        <translation>s</translation>
+    </message>
+    <message>
+        <source>ms</source>
+        <translation>ms</translation>
+    </message>
+    <message>
+        <source>blocks pushed out</source>
+        <translation>blocchi usciti</translation>
+    </message>
+    <message numerus="yes">
+        <source>blocks</source>
+        <comment>after a count</comment>
+        <translation>
+            <numerusform>blocco</numerusform>
+            <numerusform>blocchi</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>Evictions: %Ln blocks</source>
+        <translation>
+            <numerusform>Espulsioni: %Ln blocco</numerusform>
+            <numerusform>Espulsioni: %Ln blocchi</numerusform>
+        </translation>
     </message>
 </context>
 <context>
@@ -2738,10 +2747,6 @@
         <translation>La chiave %1 non è stata revocata</translation>
     </message>
     <message>
-        <source>%1 in %2 blocks are freed and nothing of it can be found again.</source>
-        <translation>Si liberano %1 in %2 blocchi e nulla si potrà più ritrovare.</translation>
-    </message>
-    <message>
         <source>%1 of it is pinned; the pins go too.</source>
         <translation>Di questi, %1 sono fissati; se ne vanno anche i fissaggi.</translation>
     </message>
@@ -2774,6 +2779,13 @@
     <message>
         <source>The tenant %1 was not deleted</source>
         <translation>L&apos;utenza %1 non è stata eliminata</translation>
+    </message>
+    <message numerus="yes">
+        <source>%1 in %Ln blocks is freed and nothing of it can be found again.</source>
+        <translation>
+            <numerusform>Si liberano %1 in %Ln blocco, che non si ritroveranno più.</numerusform>
+            <numerusform>Si liberano %1 in %Ln blocchi, che non si ritroveranno più.</numerusform>
+        </translation>
     </message>
 </context>
 <context>
@@ -3110,10 +3122,6 @@
         <translation>mostrati %1 di %2 tratti</translation>
     </message>
     <message>
-        <source> · %1 smaller ones joined as %2</source>
-        <translation> · %1 più piccoli uniti in %2</translation>
-    </message>
-    <message>
         <source> · %1 outside the view</source>
         <translation> · %1 fuori vista</translation>
     </message>
@@ -3183,6 +3191,13 @@
     <message>
         <source>The test request failed</source>
         <translation>La richiesta di prova è fallita</translation>
+    </message>
+    <message numerus="yes">
+        <source> · %n smaller ones joined as %1</source>
+        <translation>
+            <numerusform> · %n più piccolo unito in %1</numerusform>
+            <numerusform> · %n più piccoli uniti in %1</numerusform>
+        </translation>
     </message>
 </context>
 <context>

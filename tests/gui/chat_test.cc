@@ -152,7 +152,7 @@ void ChatTest::figuresSayWhatTheyAreMadeOf() {
   answer(1, VerdictKind::kFullPrefix, 1180, 1204, QStringLiteral("1"));
   QCOMPARE(lastText("figures"),
            QStringLiteral("1,180 of 1,204 prompt tokens reused \u00b7 tier Host \u00b7 first token "
-                          "after 76.0 ms \u00b7 12 tokens at 41.0 tok/s \u00b7 saved 1.18 s"));
+                          "after 76.0\u00a0ms \u00b7 12 tokens at 41.0\u00a0tok/s \u00b7 saved 1.18\u00a0s"));
 }
 
 void ChatTest::stopCancelsAndKeepsWhatCame() {

@@ -9,6 +9,8 @@
 #include "gui/pages/overview/figures.h"
 #include "gui/pages/tree/icicle_layout.h"
 #include "gui/theme/numbers.h"
+#include "gui/widgets/stacked_bars.h"
+#include "gui/widgets/time_chart.h"
 #include "tests/gui/support/scripted_client.h"
 
 namespace larder::gui {
@@ -29,6 +31,9 @@ class LayoutTest : public QObject {
   void aNewEngineReplacesTheView();
   void recordsGoWithTheirTenant();
   void numbersCarryThreeDigitsAndAUnit();
+  void timesStandOnWholeMinutes();
+  void countsHaveWholeTicks_data();
+  void countsHaveWholeTicks();
 };
 
 void LayoutTest::sumsOfRowsAddUp() {
@@ -219,18 +224,54 @@ void LayoutTest::recordsGoWithTheirTenant() {
 }
 
 void LayoutTest::numbersCarryThreeDigitsAndAUnit() {
-  QCOMPARE(bytesText(0), QStringLiteral("0 B"));
-  QCOMPARE(bytesText(1'481'763'717), QStringLiteral("1.38 GiB"));
-  QCOMPARE(bytesText(1023 * 1024), QStringLiteral("1.00 MiB"));
-  QCOMPARE(durationText(81), QStringLiteral("81.0 ms"));
-  QCOMPARE(durationText(2050), QStringLiteral("2.05 s"));
+  QCOMPARE(bytesText(0), QStringLiteral("0\u00a0B"));
+  QCOMPARE(bytesText(1'481'763'717), QStringLiteral("1.38\u00a0GiB"));
+  QCOMPARE(bytesText(1023 * 1024), QStringLiteral("1.00\u00a0MiB"));
+  QCOMPARE(durationText(81), QStringLiteral("81.0\u00a0ms"));
+  QCOMPARE(durationText(2050), QStringLiteral("2.05\u00a0s"));
   QCOMPARE(durationText(-1), noData());
+  QCOMPARE(spanText(10'000), QStringLiteral("10\u00a0s"));
+  QCOMPARE(spanText(-1), QStringLiteral("0\u00a0s"));
+  QCOMPARE(agoText(0, 90'000), noData());
+  QCOMPARE(agoText(1, 90'001), QStringLiteral("1\u00a0min"));
+  QCOMPARE(splitFigure(bytesText(2048)).unit, QStringLiteral("KiB"));
+  QCOMPARE(splitFigure(noData()).unit, QString());
   QCOMPARE(percentText(1, 0), noData());
-  QCOMPARE(percentText(865, 1000), QStringLiteral("86.5 %"));
+  QCOMPARE(percentText(865, 1000), QStringLiteral("86.5\u00a0%"));
   QLocale::setDefault(QLocale(QLocale::Italian));
   QCOMPARE(countText(2656), QStringLiteral("2.656"));
-  QCOMPARE(durationText(18'700), QStringLiteral("18,7 s"));
+  QCOMPARE(durationText(18'700), QStringLiteral("18,7\u00a0s"));
   QLocale::setDefault(QLocale::c());
+}
+
+void LayoutTest::timesStandOnWholeMinutes() {
+  constexpr double kMinute = 60'000;
+  QCOMPARE(timeStep(5 * kMinute, 5), kMinute);
+  QCOMPARE(timeStep(5 * kMinute, 3), 2 * kMinute);
+  QCOMPARE(timeStep(30 * kMinute, 5), 10 * kMinute);
+  QCOMPARE(timeStep(60 * kMinute, 0), 60 * kMinute);  // a chart too narrow for any
+  QCOMPARE(timeStep(1e12, 4), 1440 * kMinute);
+}
+
+void LayoutTest::countsHaveWholeTicks_data() {
+  using Ticks = QVector<double>;
+  QTest::addColumn<double>("highest");
+  QTest::addColumn<Ticks>("ticks");
+  QTest::newRow("nothing") << 0.0 << Ticks{0};
+  QTest::newRow("below nothing") << -3.0 << Ticks{0};
+  QTest::newRow("not a number") << std::nan("") << Ticks{0};
+  QTest::newRow("one") << 1.0 << Ticks{0, 1};
+  QTest::newRow("three") << 3.0 << Ticks{0, 1, 2, 3};
+  QTest::newRow("five") << 5.0 << Ticks{0, 2, 4, 6};
+  QTest::newRow("ten") << 10.0 << Ticks{0, 5, 10};
+  QTest::newRow("forty") << 40.0 << Ticks{0, 10, 20, 30, 40};
+  QTest::newRow("tokens") << 4078.0 << Ticks{0, 2000, 4000, 6000};
+}
+
+void LayoutTest::countsHaveWholeTicks() {
+  QFETCH(double, highest);
+  QFETCH(QVector<double>, ticks);
+  QCOMPARE(countTicks(highest), ticks);
 }
 
 }  // namespace larder::gui

@@ -86,17 +86,18 @@ void ModelsPageTest::ledgerIsWrittenUnderItsBar() {
   PageRig<ModelsPage> rig;
   rig.show(loadedView());
   const auto* ledger = rig.find<MemoryLedger>("memoryLedger");
-  const QVector<CaptionedFigure> expected = {{QStringLiteral("Weights"), QStringLiteral("100 MiB")},
-                                             {QStringLiteral("Pool (Device), in use"), QStringLiteral("20.0 MiB")},
-                                             {QStringLiteral("Pool (Device), pinned"), QStringLiteral("30.0 MiB")},
-                                             {QStringLiteral("Pool (Device), kept"), QStringLiteral("150 MiB")},
-                                             {QStringLiteral("Pool (Device), free"), QStringLiteral("200 MiB")},
-                                             {QStringLiteral("KV per token"), QStringLiteral("32.0 KiB")}};
+  const QVector<CaptionedFigure> expected = {{QStringLiteral("Weights"), QStringLiteral("100\u00a0MiB")},
+                                             {QStringLiteral("Pool (Device), in use"), QStringLiteral("20.0\u00a0MiB")},
+                                             {QStringLiteral("Pool (Device), pinned"), QStringLiteral("30.0\u00a0MiB")},
+                                             {QStringLiteral("Pool (Device), kept"), QStringLiteral("150\u00a0MiB")},
+                                             {QStringLiteral("Pool (Device), free"), QStringLiteral("200\u00a0MiB")},
+                                             {QStringLiteral("KV per token"), QStringLiteral("32.0\u00a0KiB")}};
   QVector<CaptionedFigure> shown = ledger->findChild<FigureGrid*>()->figures();
   for (CaptionedFigure& one : shown) one.caption.replace(QStringLiteral("Host"), QStringLiteral("Device"));
   QCOMPARE(shown, expected);
   bool total = false;
-  for (const QLabel* label : ledger->findChildren<QLabel*>()) total |= label->text() == QStringLiteral("total 500 MiB");
+  for (const QLabel* label : ledger->findChildren<QLabel*>())
+    total |= label->text() == QStringLiteral("total 500\u00a0MiB");
   QVERIFY(total);
 }
 
@@ -106,9 +107,9 @@ void ModelsPageTest::figuresOfTheLoadedModel() {
   view->prefill_tokens_per_s = 820;
   rig.show(view);
   const auto* grid = rig.find<ModelCard>("modelCard")->findChild<FigureGrid*>();
-  QCOMPARE(grid->figureOf(QStringLiteral("Weights")), QStringLiteral("Q4_1, 100 MiB"));
+  QCOMPARE(grid->figureOf(QStringLiteral("Weights")), QStringLiteral("Q4_1, 100\u00a0MiB"));
   QCOMPARE(grid->figureOf(QStringLiteral("Context")), QStringLiteral("8,192 tokens"));
-  QCOMPARE(grid->figureOf(QStringLiteral("Reading (prefill)")), QStringLiteral("820 tok/s"));
+  QCOMPARE(grid->figureOf(QStringLiteral("Reading (prefill)")), QStringLiteral("820\u00a0tok/s"));
 }
 
 void ModelsPageTest::missingFiguresAreADash() {
@@ -129,8 +130,9 @@ void ModelsPageTest::loadSaysItsCostBeforeTheClick() {
   rig.find<QTableView>("modelFiles")->selectRow(1);
   QVERIFY(load->isEnabled());
   QCOMPARE(rig.find<QLabel>("loadCost")->text(),
-           QStringLiteral("Reads 644 MiB from disk. Smol.gguf is then unloaded, and the 200 MiB kept for it must be "
-                          "computed again."));
+           QStringLiteral(
+               "Reads 644\u00a0MiB from disk. Smol.gguf is then unloaded, and the 200\u00a0MiB kept for it must be "
+               "computed again."));
 }
 
 void ModelsPageTest::loadAsksTheEngine() {
@@ -169,7 +171,7 @@ void ModelsPageTest::loadingShowsProgressAndCanBeCancelled() {
   auto* card = rig.find<ModelCard>("modelCard");
   QVERIFY(card->findChild<QProgressBar*>()->isVisible());
   QCOMPARE(card->findChild<QProgressBar*>()->value(), 425);
-  QVERIFY(rig.find<QLabel>("modelReason")->text().startsWith(QStringLiteral("42.5 % of the file")));
+  QVERIFY(rig.find<QLabel>("modelReason")->text().startsWith(QStringLiteral("42.5\u00a0% of the file")));
   auto* stop = rig.find<QPushButton>("modelStop");
   QCOMPARE(stop->text(), QStringLiteral("&Cancel loading"));
   QTest::mouseClick(stop, Qt::LeftButton);
@@ -214,7 +216,7 @@ void ModelsPageTest::unloadAsksWithFigures() {
   auto* dialog = rig.find<QDialog>("confirmDialog");
   QVERIFY(dialog != nullptr && dialog->isVisible());
   const QString text = dialog->findChild<QLabel*>(QStringLiteral("confirmText"))->text();
-  QVERIFY2(text.contains(QStringLiteral("100 MiB of weights and 200 MiB kept")), qPrintable(text));
+  QVERIFY2(text.contains(QStringLiteral("100\u00a0MiB of weights and 200\u00a0MiB kept")), qPrintable(text));
   QVERIFY2(text.contains(QStringLiteral("2 running")), qPrintable(text));
   auto* act = dialog->findChild<QPushButton*>(QStringLiteral("confirmAct"));
   QVERIFY(!act->hasFocus());
@@ -233,7 +235,7 @@ void ModelsPageTest::withoutAModelTheStepIsNamed() {
   QVERIFY(!rig.find<MemoryLedger>("memoryLedger")->isVisible());
   QTest::mouseClick(empty->findChild<QPushButton*>(QStringLiteral("emptyPrimary")), Qt::LeftButton);
   QCOMPARE(rig.shell.choices, 1);
-  QCOMPARE(rig.find<QLabel>("loadCost")->text(), QStringLiteral("Reads 644 MiB from disk."));
+  QCOMPARE(rig.find<QLabel>("loadCost")->text(), QStringLiteral("Reads 644\u00a0MiB from disk."));
 }
 
 void ModelsPageTest::verbsAreOffWhileTheEngineIsLost() {

@@ -125,7 +125,7 @@ void ModelsTest::everyTableShowsTheSnapshot() {
   QCOMPARE(keys.index(0, KeyModel::kRight).data().toString(), QStringLiteral("admin"));
   QCOMPARE(models.index(0, ModelTable::kState).data().toString(), QStringLiteral("ready"));
   QCOMPARE(pins.index(0, PinModel::kLabel).data().toString(), QStringLiteral("Casa v4 (it) 1"));
-  QCOMPARE(entries.index(0, EntryModel::kSaved).data().toString(), QStringLiteral("1.50 s"));
+  QCOMPARE(entries.index(0, EntryModel::kSaved).data().toString(), QStringLiteral("1.50\u00a0s"));
   QCOMPARE(packs.index(0, PackModel::kState).data().toString(), QStringLiteral("warm"));
 }
 

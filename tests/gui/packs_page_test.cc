@@ -98,12 +98,13 @@ void PacksPageTest::figuresAndVerbsSayTheCost() {
   const auto* grid = rig.page->findChild<FigureGrid*>();
   QCOMPARE(grid->figureOf(QStringLiteral("Tokens")), QStringLiteral("2,080"));
   QCOMPARE(grid->figureOf(QStringLiteral("Language")), QStringLiteral("Italian"));
-  QCOMPARE(grid->figureOf(QStringLiteral("To compute")), QStringLiteral("2.54 s"));
-  QVERIFY(grid->figureOf(QStringLiteral("In the pool")).startsWith(QStringLiteral("44.7 MiB, 65 block")));
-  QCOMPARE(rig.find<QLabel>("packCost")->text(),
-           QStringLiteral("Warming takes at most 2.54 s (2,080 tokens at the measured rate) and keeps 44.7 MiB."));
-  QCOMPARE(rig.find<QPushButton>("packWarm")->text(), QStringLiteral(" &Warm now \u00b7 2.54 s"));
-  QCOMPARE(rig.find<QPushButton>("packPin")->text(), QStringLiteral(" Warm and &pin \u00b7 44.7 MiB"));
+  QCOMPARE(grid->figureOf(QStringLiteral("To compute")), QStringLiteral("2.54\u00a0s"));
+  QVERIFY(grid->figureOf(QStringLiteral("In the pool")).startsWith(QStringLiteral("44.7\u00a0MiB, 65 block")));
+  QCOMPARE(
+      rig.find<QLabel>("packCost")->text(),
+      QStringLiteral("Warming takes at most 2.54\u00a0s (2,080 tokens at the measured rate) and keeps 44.7\u00a0MiB."));
+  QCOMPARE(rig.find<QPushButton>("packWarm")->text(), QStringLiteral(" &Warm now \u00b7 2.54\u00a0s"));
+  QCOMPARE(rig.find<QPushButton>("packPin")->text(), QStringLiteral(" Warm and &pin \u00b7 44.7\u00a0MiB"));
 }
 
 void PacksPageTest::uncountedPackIsADash() {

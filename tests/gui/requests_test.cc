@@ -148,7 +148,7 @@ void RequestsTest::movedClockIsNamedWithBothTextsAndItsCost() {
   QCOMPARE(
       missSentence(*client_->view(), clockRecord()),
       QStringLiteral("\u201c41\u201d stands where \u201c40\u201d stood in \u201cEntities\u201d, so the 1,620 equal "
-                     "tokens after it were computed again. That cost 1.98 s."));
+                     "tokens after it were computed again. That cost 1.98\u00a0s."));
 }
 
 void RequestsTest::withoutTextTheSentenceNamesThePosition() {
@@ -158,7 +158,7 @@ void RequestsTest::withoutTextTheSentenceNamesThePosition() {
   QCOMPARE(
       missSentence(*client_->view(), record),
       QStringLiteral("Token 2,412, in \u201cEntities\u201d, is another one, so the 1,620 equal tokens after it were "
-                     "computed again. That cost 1.98 s."));
+                     "computed again. That cost 1.98\u00a0s."));
 }
 
 void RequestsTest::positionCountsFromOneInPromptBlockAndSection() {
@@ -171,7 +171,7 @@ void RequestsTest::positionCountsFromOneInPromptBlockAndSection() {
 void RequestsTest::evictionNamesWhoAndWhen() {
   const QString sentence = missSentence(*client_->view(), evictedRecord());
   QVERIFY2(sentence.contains(QStringLiteral("when request #5098 of Open WebUI needed room. Computing them again cost "
-                                            "18.7 s.")),
+                                            "18.7\u00a0s.")),
            qPrintable(sentence));
   QVERIFY(sentence.startsWith(QStringLiteral("These 2,656 tokens were cached until ")));
 }
@@ -283,7 +283,7 @@ void RequestsTest::lostPartOfThePrefillIsHatched() {
   QCOMPARE(steps.size(), 5);
   QCOMPARE(steps[3].length_ms, 2030.0);
   QVERIFY(std::abs(steps[3].lost_ms - 1000.0 * 1620 / 820) < 0.01);
-  QVERIFY(labelText("lostLine").contains(QStringLiteral("1.98 s")));
+  QVERIFY(labelText("lostLine").contains(QStringLiteral("1.98\u00a0s")));
   double sum = 0;
   for (const WaterfallStep& step : steps) sum += step.length_ms;
   QVERIFY(std::abs(sum - 2050) < 0.01);

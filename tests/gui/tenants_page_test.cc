@@ -79,12 +79,12 @@ void TenantsPageTest::figuresSayWhatTheyAreMadeOf() {
   rig.show(twoTenants());
   const auto* grid = rig.page->findChild<FigureGrid*>();
   QCOMPARE(grid->figureOf(QStringLiteral("Kept")),
-           QStringLiteral("150 MiB of the pool of 1,000 MiB")
-               .replace(QStringLiteral("1,000 MiB"), QStringLiteral("0.98 GiB")));
-  QCOMPARE(grid->figureOf(QStringLiteral("Prompt tokens reused")), QStringLiteral("498,522 of 576,453, 86.5 %"));
-  QCOMPARE(grid->figureOf(QStringLiteral("Pinned")), QStringLiteral("10.0 MiB"));
+           QStringLiteral("150\u00a0MiB of the pool of 1,000\u00a0MiB")
+               .replace(QStringLiteral("1,000\u00a0MiB"), QStringLiteral("0.98\u00a0GiB")));
+  QCOMPARE(grid->figureOf(QStringLiteral("Prompt tokens reused")), QStringLiteral("498,522 of 576,453, 86.5\u00a0%"));
+  QCOMPARE(grid->figureOf(QStringLiteral("Pinned")), QStringLiteral("10.0\u00a0MiB"));
   rig.find<QTableView>("tenantTable")->selectRow(1);
-  QCOMPARE(grid->figureOf(QStringLiteral("Kept")), QStringLiteral("50.0 MiB of its limit of 512 MiB"));
+  QCOMPARE(grid->figureOf(QStringLiteral("Kept")), QStringLiteral("50.0\u00a0MiB of its limit of 512\u00a0MiB"));
   QCOMPARE(grid->figureOf(QStringLiteral("Prompt tokens reused")), QStringLiteral("\u2013"));
   QCOMPARE(grid->figureOf(QStringLiteral("Pinned")), QStringLiteral("\u2013"));
 }
@@ -185,7 +185,7 @@ void TenantsPageTest::revokeAsksFirst() {
   QTest::mouseClick(rig.find<QPushButton>("keyRevoke"), Qt::LeftButton);
   QVERIFY(rig.client.commands.empty());
   auto* dialog = rig.find<QDialog>("confirmDialog");
-  QVERIFY(textOf(dialog, "confirmText").contains(QStringLiteral("last used 2 min ago")));
+  QVERIFY(textOf(dialog, "confirmText").contains(QStringLiteral("last used 2\u00a0min ago")));
   QTest::mouseClick(dialog->findChild<QPushButton*>(QStringLiteral("confirmAct")), Qt::LeftButton);
   QCOMPARE(std::get<command::RevokeKey>(rig.client.commands.at(0)).key, KeyId{2});
 }
@@ -196,8 +196,8 @@ void TenantsPageTest::deleteNeedsTheTypedName() {
   QTest::mouseClick(rig.find<QPushButton>("tenantDelete"), Qt::LeftButton);
   auto* dialog = rig.find<QDialog>("confirmDialog");
   const QString text = textOf(dialog, "confirmText");
-  QVERIFY2(text.contains(QStringLiteral("150 MiB in 150 blocks")), qPrintable(text));
-  QVERIFY2(text.contains(QStringLiteral("10.0 MiB of it is pinned")), qPrintable(text));
+  QVERIFY2(text.contains(QStringLiteral("150\u00a0MiB in 150 blocks")), qPrintable(text));
+  QVERIFY2(text.contains(QStringLiteral("10.0\u00a0MiB of it is pinned")), qPrintable(text));
   QVERIFY2(text.contains(QStringLiteral("3 requests")), qPrintable(text));
   auto* act = dialog->findChild<QPushButton*>(QStringLiteral("confirmAct"));
   auto* typed = dialog->findChild<QLineEdit*>(QStringLiteral("confirmName"));

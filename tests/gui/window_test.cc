@@ -194,7 +194,7 @@ void WindowTest::pinByKeyCanBeUndone() {
   client_->next.bytes = 1 << 20;
   QTest::keyClick(tree, Qt::Key_P);
   QCOMPARE(std::get<command::PinNode>(client_->commands.at(0)).node, NodeId{5});
-  QVERIFY(window_->findChild<Toast*>()->text().contains(QStringLiteral("1.00 MiB")));
+  QVERIFY(window_->findChild<Toast*>()->text().contains(QStringLiteral("1.00\u00a0MiB")));
   QTest::keyClick(window_.get(), Qt::Key_Z, Qt::ControlModifier);
   QCOMPARE(std::get<command::Unpin>(client_->commands.at(1)).node, NodeId{5});
 }
@@ -210,7 +210,7 @@ void WindowTest::deleteAsksWithTheEnginesFigures() {
   auto* dialog = window_->findChild<QDialog*>(QStringLiteral("deleteDialog"));
   QVERIFY(dialog != nullptr && dialog->isVisible());
   auto* confirm = dialog->findChild<QPushButton*>(QStringLiteral("deleteConfirm"));
-  QVERIFY(confirm->text().contains(QStringLiteral("3.00 MiB")));
+  QVERIFY(confirm->text().contains(QStringLiteral("3.00\u00a0MiB")));
   QVERIFY(!confirm->hasFocus());
   QCOMPARE(client_->commands.size(), std::size_t{1});
   QTest::mouseClick(confirm, Qt::LeftButton);

@@ -7,7 +7,6 @@
 #include <QVBoxLayout>
 #include <algorithm>
 
-#include "gui/models/request_model.h"
 #include "gui/models/words.h"
 #include "gui/theme/label.h"
 #include "gui/theme/numbers.h"
@@ -52,7 +51,7 @@ void OccupancyCard::showView(const SnapshotView& view) {
   const std::uint64_t capacity = std::uint64_t{pool.blocks_total} * pool.block_bytes;
   const std::uint64_t used = std::uint64_t{pool.blocks_total - pool.blocks_free} * pool.block_bytes;
   const std::uint64_t pinned = std::uint64_t{pool.blocks_pinned} * pool.block_bytes;
-  setNote(tr("%1 in %2 blocks").arg(bytesText(used), countText(pool.blocks_total - pool.blocks_free)));
+  setNote(tr("%1 in %Ln blocks", nullptr, static_cast<int>(pool.blocks_total - pool.blocks_free)).arg(bytesText(used)));
   setAside(pinned > 0 ? tr("bracket: %1 pinned").arg(bytesText(pinned)) : QString());
   tier_name_->setText(tierLabel(tier));
   bar_->setTier(tier);

@@ -24,13 +24,16 @@ namespace {
 constexpr int kBuckets = 60;
 constexpr int kChartEveryMs = 250;  // four charts in turn: each once a second
 
-QString percentTick(double value) { return QStringLiteral("%1 %").arg(countText(static_cast<std::uint64_t>(value))); }
+QString percentTick(double value) {
+  return withUnit(countText(static_cast<std::uint64_t>(value)), QStringLiteral("%"));
+}
 
 // Decades only, so no decimals.
 QString latencyTick(double ms) {
-  const auto whole = [](double value) { return countText(static_cast<std::uint64_t>(std::llround(value))); };
   if (ms < 1) return durationText(ms);
-  return ms < 1000 ? OverviewPage::tr("%1 ms").arg(whole(ms)) : OverviewPage::tr("%1 s").arg(whole(ms / 1000));
+  const bool seconds = ms >= 1000;
+  const QString number = countText(static_cast<std::uint64_t>(std::llround(seconds ? ms / 1000 : ms)));
+  return withUnit(number, seconds ? OverviewPage::tr("s") : OverviewPage::tr("ms"));
 }
 QString countTick(double value) { return countText(static_cast<std::uint64_t>(value)); }
 
@@ -94,8 +97,8 @@ QWidget* OverviewPage::buildLive() {
                             {tr("cold p99"), Tone::kTextSecondary, true}},
                            TimeChart::Scale::kLog, latencyTick);
   lower->addWidget(cardWith(theme(), tr("Time to first token"), tr("log scale; warm: full prefix"), latency_), 5);
-  evictions_ = new TimeChart(theme(), {{QString(), Tone::kError, false, true}}, TimeChart::Scale::kLinear, countTick);
-  lower->addWidget(cardWith(theme(), tr("Evictions"), tr("blocks"), evictions_), 3);
+  evictions_ = new TimeChart(theme(), {{QString(), Tone::kError, false, true}}, TimeChart::Scale::kCount, countTick);
+  lower->addWidget(cardWith(theme(), tr("Evictions"), tr("blocks pushed out"), evictions_), 3);
   miss_card_ = new Card(theme(), tr("Misses worth mending"));
   misses_ = new MissList(theme());
   miss_card_->body()->addWidget(misses_, 1);
@@ -214,7 +217,8 @@ void OverviewPage::showCards(const SnapshotView& view, const OverviewFigures& f)
   kpis_[kPool]->setFigure(
       percentText(pool.blocks_total - pool.blocks_free, pool.blocks_total), QString(),
       pool.blocks_total == 0 ? tr("no data yet") : tr("%1 free").arg(bytesText(pool.blocks_free * pool.block_bytes)));
-  kpis_[kEvictions]->setFigure(f.requests == 0 ? noData() : tr("%1 blocks").arg(countText(f.evicted)), QString(),
+  kpis_[kEvictions]->setFigure(f.requests == 0 ? noData() : countText(f.evicted),
+                               f.requests == 0 ? QString() : tr("blocks", "after a count", static_cast<int>(f.evicted)),
                                f.requests == 0 ? none : tr("pushed out of the pool"));
   std::array<QVector<double>, kKpis> past;
   for (const Bucket& bucket : f.buckets) {
@@ -294,7 +298,7 @@ void OverviewPage::showShares() {
   evictions_->setPoints({evicted}, begin, end);
   share_->setPoints({share}, begin, end);
   pool_->setPoints({used, pinned}, begin, end);
-  evictions_->setAccessibleName(tr("Evictions: %1 blocks").arg(countText(figures_.evicted)));
+  evictions_->setAccessibleName(tr("Evictions: %Ln blocks", nullptr, static_cast<int>(figures_.evicted)));
 }
 
 void OverviewPage::showOrigin() {
@@ -310,7 +314,7 @@ void OverviewPage::showOrigin() {
   }
   origin_->setColumns(columns);
   const QString reused = countText(figures_.reused), computed = countText(figures_.asked - figures_.reused);
-  origin_card_->setNote(tr("per %1").arg(durationText(static_cast<double>(range_ms_) / kBuckets * 2)));
+  origin_card_->setNote(tr("per %1").arg(spanText(range_ms_ / kBuckets * 2)));
   origin_card_->setAside(tr("reused %1 \u00b7 hatched: computed %2").arg(reused, computed));
   origin_->setAccessibleName(tr("Prompt tokens: %1 reused, %2 computed").arg(reused, computed));
 }

@@ -265,8 +265,9 @@ void TenantsPage::askDelete() {
   const TenantInfo* tenant = chosen();
   if (tenant == nullptr) return;
   const int keys = tenants_model_->row(tenants_->currentIndex().row()).keys;
-  QStringList parts{tr("%1 in %2 blocks are freed and nothing of it can be found again.")
-                        .arg(bytesText(tenant->bytes), countText(tenant->blocks))};
+  QStringList parts{
+      tr("%1 in %Ln blocks is freed and nothing of it can be found again.", nullptr, static_cast<int>(tenant->blocks))
+          .arg(bytesText(tenant->bytes))};
   if (tenant->pinned_bytes > 0)
     parts.push_back(tr("%1 of it is pinned; the pins go too.").arg(bytesText(tenant->pinned_bytes)));
   parts.push_back(tr("%n keys stop working.", nullptr, keys));

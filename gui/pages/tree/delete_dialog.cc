@@ -24,9 +24,10 @@ DeleteDialog::DeleteDialog(const Theme& theme, const QString& label, const Comma
   title->setFont(theme.font(TextSize::kEmphasis, true));
   title->setWordWrap(true);
   column->addWidget(title);
-  auto* text = new QLabel(tr("%1 tokens in %2 blocks, %3. To compute them again takes about %4. Pins in it go with it.")
-                              .arg(countText(dry_run.tokens), countText(dry_run.blocks), bytesText(dry_run.bytes),
-                                   durationText(compute_ms)));
+  auto* text =
+      new QLabel(tr("%1 tokens in %Ln blocks, %2. To compute them again takes about %3. Pins in it go with it.",
+                    nullptr, static_cast<int>(dry_run.blocks))
+                     .arg(countText(dry_run.tokens), bytesText(dry_run.bytes), durationText(compute_ms)));
   text->setWordWrap(true);
   text->setMinimumWidth(400);
   column->addWidget(text);

@@ -120,8 +120,8 @@ void TreePage::buildControls() {
   auto* split = new QSplitter(Qt::Vertical);
   split->addWidget(drawn_);
   split->addWidget(outline_);
-  split->setStretchFactor(0, 3);
-  split->setStretchFactor(1, 2);
+  split->setStretchFactor(0, 1);
+  split->setStretchFactor(1, 1);
   split->setChildrenCollapsible(false);
   states_->addWidget(split);
   body()->addWidget(states_, 1);
@@ -192,7 +192,8 @@ void TreePage::showSnapshot(const SnapshotView& view) {
 void TreePage::showSummary() {
   const Icicle& drawn = tree_->icicle();
   QString text = tr("showing %1 of %2 runs").arg(drawn.shown).arg(drawn.shown + drawn.joined + drawn.outside);
-  if (drawn.joined > 0) text += tr(" \u00b7 %1 smaller ones joined as %2").arg(drawn.joined).arg(drawn.joined_boxes);
+  if (drawn.joined > 0)
+    text += tr(" \u00b7 %n smaller ones joined as %1", nullptr, static_cast<int>(drawn.joined)).arg(drawn.joined_boxes);
   if (drawn.outside > 0) text += tr(" \u00b7 %1 outside the view").arg(drawn.outside);
   counts_->setText(text);
   join_text_->setText(percentText(joinShare(join_->value()) * 1000, 1000));
