@@ -35,7 +35,7 @@ void EngineHost::open() {
   wanted.packs_dir = entry::find_packs_folder(std::filesystem::read_symlink("/proc/self/exe", failed).string());
   auto result = engine::Engine::open(std::move(wanted));
   if (!result.ok()) {
-    const QString message = toQt(result.error().message);
+    const QString message = errorText(result.error());
     const bool held = result.error().code == ErrorCode::kConflict;
     const QString url = held ? toQt(result.error().context) : QString();
     post([this, message, held, url] {
@@ -73,7 +73,7 @@ void EngineHost::serve(engine::Engine& engine) {
   auto server = http::Server::start(engine, std::move(options));
   if (!server.ok()) {
     const bool taken = server.error().code == ErrorCode::kConflict;
-    post([this, taken, message = toQt(server.error().message)] {
+    post([this, taken, message = errorText(server.error())] {
       client_.setApiState(QString(), message);
       Q_EMIT refused(static_cast<int>(taken ? Refusal::kPort : Refusal::kUsage), message);
     });
@@ -91,8 +91,7 @@ void EngineHost::loadModel(engine::Engine& engine) {
   const std::string path = std::filesystem::absolute(options_.model, failed).string();
   engine.perform(engine.local_admin(), engine::LoadModel{path}, [this](Result<engine::VerbResult> loaded) {
     if (loaded.ok()) return;
-    post(
-        [this, message = toQt(loaded.error().message)] { Q_EMIT refused(static_cast<int>(Refusal::kModel), message); });
+    post([this, message = errorText(loaded.error())] { Q_EMIT refused(static_cast<int>(Refusal::kModel), message); });
   });
 }
 

@@ -71,7 +71,7 @@ using Command = std::variant<command::PinNode, command::Unpin, command::DeleteNo
                              command::UnloadModel, command::CreateTenant, command::DeleteTenant, command::CreateKey,
                              command::RevokeKey, command::WarmPack, command::CancelRequest, command::SetSetting>;
 
-// What came of it. `message` is the refusal, for people; `secret` is shown once and kept nowhere.
+// What came of it. `message` is the refusal, for people (error_words.h); `secret` is shown once and kept nowhere.
 struct CommandOutcome {
   bool ok = false;
   QString code;  // "not_found", …; empty when ok

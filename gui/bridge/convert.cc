@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "gui/bridge/error_words.h"
+
 namespace larder::gui {
 namespace {
 
@@ -113,6 +115,13 @@ struct ToVerb {
 
 QString toQt(const std::string& text) { return QString::fromUtf8(text.data(), static_cast<qsizetype>(text.size())); }
 
+QString codeOf(const Error& error) {
+  const std::string_view code = error_code_name(error.code);
+  return QString::fromLatin1(code.data(), static_cast<qsizetype>(code.size()));
+}
+
+QString errorText(const Error& error) { return errorText(codeOf(error), toQt(error.message)); }
+
 std::string fromQt(const QString& text) {
   const QByteArray bytes = text.toUtf8();
   return std::string(bytes.constData(), static_cast<std::size_t>(bytes.size()));
@@ -209,9 +218,8 @@ engine::Verb fromQt(const Command& command) { return std::visit(ToVerb{}, comman
 CommandOutcome toQt(const Result<engine::VerbResult>& result) {
   CommandOutcome out;
   if (!result.ok()) {
-    const std::string_view code = error_code_name(result.error().code);
-    out.code = QString::fromLatin1(code.data(), static_cast<qsizetype>(code.size()));
-    out.message = toQt(result.error().message);
+    out.code = codeOf(result.error());
+    out.message = errorText(result.error());
     return out;
   }
   const engine::VerbResult& from = result.value();

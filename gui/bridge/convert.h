@@ -18,6 +18,8 @@
 namespace larder::gui {
 
 QString toQt(const std::string& text);
+QString codeOf(const Error& error);     // "not_found"
+QString errorText(const Error& error);  // for people, in the window's language
 std::string fromQt(const QString& text);
 
 Verdict toQt(const kv::Verdict& verdict);

@@ -88,7 +88,7 @@ void LocalClient::perform(Command command, QObject* context, Done done) {
 AnswerStream* LocalClient::ask(Ask ask, QObject* owner) {
   if (engine_ == nullptr) return new RefusedStream(tr("The engine is not running yet."), owner);
   auto stream = engine_->submit(engine_->local_admin(), gui::fromQt(ask));
-  if (!stream.ok()) return new RefusedStream(gui::toQt(stream.error().message), owner);
+  if (!stream.ok()) return new RefusedStream(errorText(stream.error()), owner);
   return new LocalStream(std::move(stream).value(), mailbox_, owner);
 }
 
@@ -118,12 +118,12 @@ void LocalClient::countTokens(Ask ask, QObject* context, Count done) {
     const engine::Request request = gui::fromQt(ask);
     if (const auto* chat = std::get_if<engine::ChatPrompt>(&request.prompt)) {
       const auto count = engine->count_chat_tokens(*chat);
-      answer(count.ok() ? count.value() : 0, count.ok() ? QString() : gui::toQt(count.error().message));
+      answer(count.ok() ? count.value() : 0, count.ok() ? QString() : errorText(count.error()));
       return;
     }
     const auto tokens = engine->tokenize(std::get<engine::TextPrompt>(request.prompt).text, false);
     answer(tokens.ok() ? static_cast<std::uint32_t>(tokens.value().size()) : 0,
-           tokens.ok() ? QString() : gui::toQt(tokens.error().message));
+           tokens.ok() ? QString() : errorText(tokens.error()));
   });
 }
 

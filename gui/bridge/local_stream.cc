@@ -57,7 +57,7 @@ void LocalStream::take(const engine::StreamEvent& event, QString& piece) {
       end_.verdict = toQt(finish->verdict);
       Q_EMIT finished(end_);
     } else if (const auto* error = std::get_if<Error>(&event)) {
-      Q_EMIT failed(toQt(error->message));
+      Q_EMIT failed(errorText(*error));
     }
   }
 }

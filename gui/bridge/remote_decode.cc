@@ -8,6 +8,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "gui/bridge/error_words.h"
+
 namespace larder::gui {
 namespace {
 
@@ -322,7 +324,7 @@ CommandOutcome decodeOutcome(const QByteArray& json, int http_status) {
   if (!out.ok) {
     const Members error(from.any("error"));
     out.code = error.text("code");
-    out.message = error.text("message");
+    out.message = errorText(out.code, error.text("message"));
     if (out.message.isEmpty()) out.message = DecodeWords::tr("It answered with HTTP status %1.").arg(http_status);
     return out;
   }

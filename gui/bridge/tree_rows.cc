@@ -158,7 +158,7 @@ QString TreeRows::labelOf(const TreeRow& row, const SnapshotView& view) const {
       break;
   }
   const TreeNode& node = nodes[row.node];
-  return node.label.isEmpty() ? TreeWords::tr("tokens from %1").arg(node.first_position) : node.label;
+  return node.label.isEmpty() ? TreeWords::tr("tokens from %1").arg(node.first_position) : labelInWords(node.label);
 }
 
 std::shared_ptr<const TreeRows> buildTreeRows(QVector<TreeNode> nodes) {
@@ -170,6 +170,27 @@ std::shared_ptr<const TreeRows> buildTreeRows(QVector<TreeNode> nodes) {
   built->by_key.reserve(static_cast<qsizetype>(built->rows.size()));
   for (std::size_t i = 0; i < built->rows.size(); ++i) built->by_key.insert(built->rows[i].key, static_cast<int>(i));
   return built;
+}
+
+// Source: runtime/chat_template/prompt_sections.cc, name_sources.
+QString labelInWords(const QString& label) {
+  const auto roleWord = [](const QString& role) {
+    if (role == QLatin1String("system")) return TreeWords::tr("system");
+    if (role == QLatin1String("developer")) return TreeWords::tr("developer");
+    if (role == QLatin1String("user")) return TreeWords::tr("user");
+    if (role == QLatin1String("assistant")) return TreeWords::tr("assistant");
+    return role == QLatin1String("tool") ? TreeWords::tr("tool") : role;
+  };
+  if (label == QLatin1String("system") || label == QLatin1String("developer")) return roleWord(label);
+  if (label == QLatin1String("template")) return TreeWords::tr("template");
+  const QStringList words = label.split(QLatin1Char(' '));
+  if (words.size() == 2 && words[0] == QLatin1String("tool")) return TreeWords::tr("tool %1").arg(words[1]);
+  const qsizetype message = words.size() - 2;
+  bool counted = false;
+  if (message >= 0 && message <= 1 && words[message] == QLatin1String("message")) words.last().toUInt(&counted);
+  if (!counted) return label;
+  return message == 0 ? TreeWords::tr("message %1").arg(words.last())
+                      : TreeWords::tr("%1 message %2").arg(roleWord(words[0]), words.last());
 }
 
 }  // namespace larder::gui

@@ -3,6 +3,7 @@
 
 #include <QCoreApplication>
 
+#include "gui/bridge/tree_rows.h"
 #include "gui/theme/numbers.h"
 
 namespace larder::gui {
@@ -78,7 +79,7 @@ Label modelStateLabel(ModelInfo::State state) {
 }
 
 QString sectionLabel(const Section& section) {
-  if (!section.label.isEmpty()) return section.label;
+  if (!section.label.isEmpty()) return labelInWords(section.label);
   switch (section.kind) {
     case SectionKind::kTemplate:
       return Words::tr("template");

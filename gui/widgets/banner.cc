@@ -20,6 +20,7 @@ Banner::Banner(const Theme& theme, QWidget* parent)
   column->addWidget(title_);
   column->addWidget(text_);
   text_->setWordWrap(true);
+  for (QLabel* label : {title_, text_}) label->setTextFormat(Qt::PlainText);
   text_->setTextInteractionFlags(Qt::TextSelectableByMouse);
   row_->addLayout(column, 1);
   connect(&theme, &Theme::changed, this, &Banner::restyle);

@@ -9,6 +9,69 @@
     </message>
 </context>
 <context>
+    <name>EngineError</name>
+    <message>
+        <source>The engine does not take this value.</source>
+        <translation>Il motore non accetta questo valore.</translation>
+    </message>
+    <message>
+        <source>The engine does not find it.</source>
+        <translation>Il motore non lo trova.</translation>
+    </message>
+    <message>
+        <source>The engine cannot do this.</source>
+        <translation>Il motore non può farlo.</translation>
+    </message>
+    <message>
+        <source>The engine cannot do this now.</source>
+        <translation>Il motore ora non può farlo.</translation>
+    </message>
+    <message>
+        <source>There is no room for it now.</source>
+        <translation>Ora non c&apos;è spazio.</translation>
+    </message>
+    <message>
+        <source>The limit of the tenant is reached.</source>
+        <translation>Il limite dell&apos;utenza è raggiunto.</translation>
+    </message>
+    <message>
+        <source>It was cancelled.</source>
+        <translation>È stato annullato.</translation>
+    </message>
+    <message>
+        <source>It took longer than it may.</source>
+        <translation>Ci ha messo più del tempo concesso.</translation>
+    </message>
+    <message>
+        <source>The data is damaged or is something else.</source>
+        <translation>I dati sono danneggiati o sono altro.</translation>
+    </message>
+    <message>
+        <source>A file cannot be read or written.</source>
+        <translation>Un file non si può leggere o scrivere.</translation>
+    </message>
+    <message>
+        <source>The device that computes failed.</source>
+        <translation>Il dispositivo di calcolo ha avuto un guasto.</translation>
+    </message>
+    <message>
+        <source>Something else stands in the way.</source>
+        <translation>C&apos;è qualcos&apos;altro di mezzo.</translation>
+    </message>
+    <message>
+        <source>The engine does not know this key.</source>
+        <translation>Il motore non conosce questa chiave.</translation>
+    </message>
+    <message>
+        <source>This key has no right to do it.</source>
+        <translation>Questa chiave non ha il permesso di farlo.</translation>
+    </message>
+    <message>
+        <source>Larder itself made a mistake.</source>
+        <translation>È un errore di Larder stesso.</translation>
+    </message>
+</context>
+<context>
     <name>LinkBanner</name>
     <message>
         <source>Lost the connection to %1</source>
@@ -382,6 +445,216 @@
     </message>
 </context>
 <context>
+    <name>SettingChoice</name>
+    <message>
+        <source>automatic</source>
+        <translation>automatico</translation>
+    </message>
+    <message>
+        <source>beside the window</source>
+        <translation>accanto alla finestra</translation>
+    </message>
+    <message>
+        <source>portable</source>
+        <translation>per ogni processore</translation>
+    </message>
+    <message>
+        <source>processor</source>
+        <translation>processore</translation>
+    </message>
+    <message>
+        <source>graphics card (CUDA)</source>
+        <translation>scheda grafica (CUDA)</translation>
+    </message>
+    <message>
+        <source>what was used longest ago</source>
+        <translation>ciò che non si usa da più tempo</translation>
+    </message>
+    <message>
+        <source>everything, for finding faults</source>
+        <translation>tutto, per cercare guasti</translation>
+    </message>
+    <message>
+        <source>what happens</source>
+        <translation>che cosa accade</translation>
+    </message>
+    <message>
+        <source>warnings and errors</source>
+        <translation>avvisi ed errori</translation>
+    </message>
+    <message>
+        <source>errors only</source>
+        <translation>solo errori</translation>
+    </message>
+    <message>
+        <source>light</source>
+        <translation>chiaro</translation>
+    </message>
+    <message>
+        <source>dark</source>
+        <translation>scuro</translation>
+    </message>
+    <message>
+        <source>ask</source>
+        <translation>chiedi</translation>
+    </message>
+    <message>
+        <source>keep serving in the tray</source>
+        <translation>continua a servire dall&apos;area di notifica</translation>
+    </message>
+    <message>
+        <source>stop serving</source>
+        <translation>smetti di servire</translation>
+    </message>
+</context>
+<context>
+    <name>SettingHelp</name>
+    <message>
+        <source>Longest request, prompt and answer together; the model&apos;s context and half the pool bound it too.</source>
+        <translation>Richiesta più lunga, prompt e risposta insieme; la limitano anche il contesto del modello e metà della riserva.</translation>
+    </message>
+    <message>
+        <source>Compute threads; 0 uses one per core and leaves one to the desktop where there are more than two.</source>
+        <translation>Thread di calcolo; 0 ne usa uno per core e ne lascia uno al desktop se i core sono più di due.</translation>
+    </message>
+    <message>
+        <source>Vector instructions of the CPU kernels. Another choice computes other bits: cached blocks then no longer fit.</source>
+        <translation>Istruzioni vettoriali dei calcoli sul processore. Con un&apos;altra scelta cambiano i bit dei risultati: i blocchi in cache non valgono più.</translation>
+    </message>
+    <message>
+        <source>Where models run; auto takes a usable card, else the processor.</source>
+        <translation>Dove lavorano i modelli; automatico prende una scheda utilizzabile, altrimenti il processore.</translation>
+    </message>
+    <message>
+        <source>auto attaches to whoever serves the data folder, else runs the engine in the window&apos;s process; child runs larderd beside it.</source>
+        <translation>Automatico si collega a chi già serve la cartella dei dati, altrimenti il motore gira nel processo della finestra; accanto alla finestra avvia larderd.</translation>
+    </message>
+    <message>
+        <source>Longest time one step holds the device while other answers are being written.</source>
+        <translation>Tempo massimo in cui un passo tiene occupato il dispositivo mentre si scrivono altre risposte.</translation>
+    </message>
+    <message>
+        <source>Answers computed at the same time; more wait in the queue.</source>
+        <translation>Risposte calcolate insieme; le altre attendono in coda.</translation>
+    </message>
+    <message>
+        <source>Prompt tokens of one step when nothing else runs.</source>
+        <translation>Token del prompt letti in un passo quando non c&apos;è altro da fare.</translation>
+    </message>
+    <message>
+        <source>Requests that may wait; one more is answered with 429.</source>
+        <translation>Richieste che possono attendere; a una in più si risponde con 429.</translation>
+    </message>
+    <message>
+        <source>Finished requests kept for the request list.</source>
+        <translation>Richieste concluse conservate per l&apos;elenco.</translation>
+    </message>
+    <message>
+        <source>Keep, in memory only, the few tokens around a difference, so that a miss can be explained.</source>
+        <translation>Conserva, solo in memoria, i pochi token attorno a una differenza, per poter spiegare un mancato riuso.</translation>
+    </message>
+    <message>
+        <source>Memory for cached prompts; 0 takes a quarter of RAM, at most half of what is free after the weights.</source>
+        <translation>Memoria per i prompt in cache; 0 prende un quarto della RAM, al massimo metà di quella libera dopo i pesi.</translation>
+    </message>
+    <message>
+        <source>Number format of cached prompts; f32 needs twice the memory.</source>
+        <translation>Formato dei numeri dei prompt in cache; f32 occupa il doppio della memoria.</translation>
+    </message>
+    <message>
+        <source>Which cached blocks give way first when the pool is full.</source>
+        <translation>Quali blocchi in cache cedono il posto per primi quando la riserva è piena.</translation>
+    </message>
+    <message>
+        <source>Share of the pool that pins may hold.</source>
+        <translation>Quota della riserva che i fissaggi possono occupare.</translation>
+    </message>
+    <message>
+        <source>Tenants that may exist.</source>
+        <translation>Utenze che possono esistere.</translation>
+    </message>
+    <message>
+        <source>Address and port of the API; port 0 picks a free one.</source>
+        <translation>Indirizzo e porta dell&apos;API; con la porta 0 ne sceglie una libera.</translation>
+    </message>
+    <message>
+        <source>Allow listening beyond this machine; every request then needs a key.</source>
+        <translation>Permette di ascoltare oltre questo computer; allora ogni richiesta deve avere una chiave.</translation>
+    </message>
+    <message>
+        <source>Serve programs on this machine without a key, as the tenant `local`, without admin right.</source>
+        <translation>Serve i programmi di questo computer senza chiave, come utenza `local`, senza diritti di amministrazione.</translation>
+    </message>
+    <message>
+        <source>Largest request body.</source>
+        <translation>Corpo più grande di una richiesta.</translation>
+    </message>
+    <message>
+        <source>Deepest nesting of a JSON body.</source>
+        <translation>Annidamento massimo di un corpo JSON.</translation>
+    </message>
+    <message>
+        <source>Open connections; one more is answered with 503.</source>
+        <translation>Connessioni aperte; a una in più si risponde con 503.</translation>
+    </message>
+    <message>
+        <source>Time a client has to send a request&apos;s head.</source>
+        <translation>Tempo che un programma ha per inviare l&apos;intestazione di una richiesta.</translation>
+    </message>
+    <message>
+        <source>Time a client has to send a request&apos;s body.</source>
+        <translation>Tempo che un programma ha per inviare il corpo di una richiesta.</translation>
+    </message>
+    <message>
+        <source>Time a kept-alive connection may stay silent.</source>
+        <translation>Tempo in cui una connessione tenuta aperta può restare muta.</translation>
+    </message>
+    <message>
+        <source>Time a client may leave an answer unread before it is cut off.</source>
+        <translation>Tempo in cui un programma può lasciare una risposta non letta prima che venga interrotta.</translation>
+    </message>
+    <message>
+        <source>Threads that serve the API.</source>
+        <translation>Thread che servono l&apos;API.</translation>
+    </message>
+    <message>
+        <source>Web origins that may call the API, separated by spaces; empty allows none.</source>
+        <translation>Origini web che possono chiamare l&apos;API, separate da spazi; vuoto non ne ammette nessuna.</translation>
+    </message>
+    <message>
+        <source>Further names by which clients reach this machine, separated by spaces; localhost and addresses always work.</source>
+        <translation>Altri nomi con cui i programmi raggiungono questo computer, separati da spazi; localhost e gli indirizzi valgono sempre.</translation>
+    </message>
+    <message>
+        <source>What is written to the log; never prompt text.</source>
+        <translation>Che cosa si scrive nel registro; mai il testo dei prompt.</translation>
+    </message>
+    <message>
+        <source>Language of the window.</source>
+        <translation>Lingua della finestra.</translation>
+    </message>
+    <message>
+        <source>Colours of the window.</source>
+        <translation>Colori della finestra.</translation>
+    </message>
+    <message>
+        <source>How often the window looks.</source>
+        <translation>Ogni quanto la finestra guarda il motore.</translation>
+    </message>
+    <message>
+        <source>What closing the window does while programs are being served.</source>
+        <translation>Che cosa fa la chiusura della finestra mentre dei programmi vengono serviti.</translation>
+    </message>
+    <message>
+        <source>Moving transitions in the window.</source>
+        <translation>Transizioni in movimento nella finestra.</translation>
+    </message>
+    <message>
+        <source>The first-run guide was finished.</source>
+        <translation>La guida iniziale è stata completata.</translation>
+    </message>
+</context>
+<context>
     <name>SettingText</name>
     <message>
         <source>“%1” cannot be used: enter a whole number from %2 to %3%4.</source>
@@ -402,18 +675,6 @@
     <message>
         <source>empty</source>
         <translation>vuoto</translation>
-    </message>
-    <message>
-        <source>automatic</source>
-        <translation>automatico</translation>
-    </message>
-    <message>
-        <source>light</source>
-        <translation>chiaro</translation>
-    </message>
-    <message>
-        <source>dark</source>
-        <translation>scuro</translation>
     </message>
     <message>
         <source>default: %1</source>
@@ -465,6 +726,196 @@
     </message>
 </context>
 <context>
+    <name>SettingTitle</name>
+    <message>
+        <source>Longest request</source>
+        <translation>Richiesta più lunga</translation>
+    </message>
+    <message>
+        <source>Compute threads</source>
+        <translation>Thread di calcolo</translation>
+    </message>
+    <message>
+        <source>Vector instructions</source>
+        <translation>Istruzioni vettoriali</translation>
+    </message>
+    <message>
+        <source>Where models run</source>
+        <translation>Dove lavorano i modelli</translation>
+    </message>
+    <message>
+        <source>Where the engine runs</source>
+        <translation>Dove gira il motore</translation>
+    </message>
+    <message>
+        <source>Longest step</source>
+        <translation>Passo più lungo</translation>
+    </message>
+    <message>
+        <source>Answers at the same time</source>
+        <translation>Risposte insieme</translation>
+    </message>
+    <message>
+        <source>Prompt tokens of one step</source>
+        <translation>Token del prompt per passo</translation>
+    </message>
+    <message>
+        <source>Longest queue</source>
+        <translation>Coda più lunga</translation>
+    </message>
+    <message>
+        <source>Requests in the list</source>
+        <translation>Richieste nell&apos;elenco</translation>
+    </message>
+    <message>
+        <source>Keep the words around a difference</source>
+        <translation>Conserva le parole attorno a una differenza</translation>
+    </message>
+    <message>
+        <source>Memory of the pool</source>
+        <translation>Memoria della riserva</translation>
+    </message>
+    <message>
+        <source>Number format</source>
+        <translation>Formato dei numeri</translation>
+    </message>
+    <message>
+        <source>What gives way first</source>
+        <translation>Che cosa cede il posto</translation>
+    </message>
+    <message>
+        <source>Share for pins</source>
+        <translation>Quota per i fissaggi</translation>
+    </message>
+    <message>
+        <source>Most tenants</source>
+        <translation>Numero massimo di utenze</translation>
+    </message>
+    <message>
+        <source>Address and port</source>
+        <translation>Indirizzo e porta</translation>
+    </message>
+    <message>
+        <source>Serve other machines</source>
+        <translation>Servi altri computer</translation>
+    </message>
+    <message>
+        <source>Serve this machine without a key</source>
+        <translation>Servi questo computer senza chiave</translation>
+    </message>
+    <message>
+        <source>Largest request</source>
+        <translation>Richiesta più grande</translation>
+    </message>
+    <message>
+        <source>Deepest nesting</source>
+        <translation>Annidamento massimo</translation>
+    </message>
+    <message>
+        <source>Most connections</source>
+        <translation>Numero massimo di connessioni</translation>
+    </message>
+    <message>
+        <source>Wait for the head of a request</source>
+        <translation>Attesa dell&apos;intestazione</translation>
+    </message>
+    <message>
+        <source>Wait for the body of a request</source>
+        <translation>Attesa del corpo</translation>
+    </message>
+    <message>
+        <source>Wait on a silent connection</source>
+        <translation>Attesa su una connessione muta</translation>
+    </message>
+    <message>
+        <source>Wait on an unread answer</source>
+        <translation>Attesa su una risposta non letta</translation>
+    </message>
+    <message>
+        <source>Threads of the API</source>
+        <translation>Thread dell&apos;API</translation>
+    </message>
+    <message>
+        <source>Web origins</source>
+        <translation>Origini web</translation>
+    </message>
+    <message>
+        <source>Names of this machine</source>
+        <translation>Nomi di questo computer</translation>
+    </message>
+    <message>
+        <source>What is logged</source>
+        <translation>Che cosa va nel registro</translation>
+    </message>
+    <message>
+        <source>Language</source>
+        <translation>Lingua</translation>
+    </message>
+    <message>
+        <source>Colours</source>
+        <translation>Colori</translation>
+    </message>
+    <message>
+        <source>Refresh</source>
+        <translation>Aggiornamento</translation>
+    </message>
+    <message>
+        <source>Closing the window</source>
+        <translation>Chiusura della finestra</translation>
+    </message>
+    <message>
+        <source>Animations</source>
+        <translation>Animazioni</translation>
+    </message>
+    <message>
+        <source>First-run guide finished</source>
+        <translation>Guida iniziale completata</translation>
+    </message>
+</context>
+<context>
+    <name>SettingUnit</name>
+    <message>
+        <source>tokens</source>
+        <translation>token</translation>
+    </message>
+    <message>
+        <source>threads</source>
+        <translation>thread</translation>
+    </message>
+    <message>
+        <source>ms</source>
+        <translation>ms</translation>
+    </message>
+    <message>
+        <source>sequences</source>
+        <translation>sequenze</translation>
+    </message>
+    <message>
+        <source>requests</source>
+        <translation>richieste</translation>
+    </message>
+    <message>
+        <source>bytes</source>
+        <translation>byte</translation>
+    </message>
+    <message>
+        <source>percent</source>
+        <translation>per cento</translation>
+    </message>
+    <message>
+        <source>tenants</source>
+        <translation>utenze</translation>
+    </message>
+    <message>
+        <source>levels</source>
+        <translation>livelli</translation>
+    </message>
+    <message>
+        <source>connections</source>
+        <translation>connessioni</translation>
+    </message>
+</context>
+<context>
     <name>TreeRows</name>
     <message>
         <source>All models</source>
@@ -481,6 +932,42 @@
     <message>
         <source>tokens from %1</source>
         <translation>token da %1</translation>
+    </message>
+    <message>
+        <source>system</source>
+        <translation>sistema</translation>
+    </message>
+    <message>
+        <source>developer</source>
+        <translation>sviluppatore</translation>
+    </message>
+    <message>
+        <source>user</source>
+        <translation>utente</translation>
+    </message>
+    <message>
+        <source>assistant</source>
+        <translation>assistente</translation>
+    </message>
+    <message>
+        <source>tool</source>
+        <translation>attrezzo</translation>
+    </message>
+    <message>
+        <source>template</source>
+        <translation>modello di chat</translation>
+    </message>
+    <message>
+        <source>tool %1</source>
+        <translation>attrezzo %1</translation>
+    </message>
+    <message>
+        <source>message %1</source>
+        <translation>messaggio %1</translation>
+    </message>
+    <message>
+        <source>%1 message %2</source>
+        <translation>messaggio %2, %1</translation>
     </message>
 </context>
 <context>
@@ -2460,16 +2947,16 @@
         <translation>Nessuna impostazione ha “%1” nel nome o nella spiegazione. Esc nella ricerca le mostra tutte.</translation>
     </message>
     <message>
-        <source>%1 is %2 after a restart</source>
-        <translation>%1 sarà %2 dopo un riavvio</translation>
-    </message>
-    <message>
-        <source>%1 is now %2</source>
-        <translation>%1 ora è %2</translation>
-    </message>
-    <message>
         <source>Undo</source>
         <translation>Annulla</translation>
+    </message>
+    <message>
+        <source>%1: %2 after a restart</source>
+        <translation>%1: %2 dopo un riavvio</translation>
+    </message>
+    <message>
+        <source>%1: now %2</source>
+        <translation>%1: ora %2</translation>
     </message>
 </context>
 <context>

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The drawn tree's layout, the Overview's figures and the merging of deltas: pure parts, recounted from their inputs.
+#include <QTranslator>
 #include <QtTest>
 #include <cmath>
 #include <random>
 
 #include "gui/bridge/convert.h"
+#include "gui/bridge/error_words.h"
 #include "gui/models/words.h"
 #include "gui/pages/overview/figures.h"
 #include "gui/pages/tree/icicle_layout.h"
@@ -31,6 +33,8 @@ class LayoutTest : public QObject {
   void aNewEngineReplacesTheView();
   void recordsGoWithTheirTenant();
   void numbersCarryThreeDigitsAndAUnit();
+  void everyErrorCodeHasASentence();
+  void labelsOfTheEngineAreTranslated();
   void timesStandOnWholeMinutes();
   void countsHaveWholeTicks_data();
   void countsHaveWholeTicks();
@@ -242,6 +246,49 @@ void LayoutTest::numbersCarryThreeDigitsAndAUnit() {
   QCOMPARE(countText(2656), QStringLiteral("2.656"));
   QCOMPARE(durationText(18'700), QStringLiteral("18,7\u00a0s"));
   QLocale::setDefault(QLocale::c());
+}
+
+void LayoutTest::everyErrorCodeHasASentence() {
+  QTranslator italian;
+  QVERIFY(italian.load(QStringLiteral(":/i18n/larder_it.qm")));
+  QSet<QString> sentences;
+  constexpr int kCodes = static_cast<int>(ErrorCode::kInternal) + 1;
+  for (int i = 0; i < kCodes; ++i) {
+    const Error error{static_cast<ErrorCode>(i), "pin budget: 512 MiB", "pins"};
+    const QString sentence = errorSentence(codeOf(error));
+    sentences.insert(sentence);
+    QVERIFY2(sentence.endsWith(QLatin1Char('.')), qPrintable(codeOf(error)));
+    QCOMPARE(errorText(error), sentence + QStringLiteral("\npin budget: 512 MiB"));
+    QCoreApplication::installTranslator(&italian);
+    QVERIFY2(errorSentence(codeOf(error)) != sentence, qPrintable(sentence));
+    QCoreApplication::removeTranslator(&italian);
+  }
+  QCOMPARE(sentences.size(), kCodes);
+  const CommandOutcome refused = toQt(Result<engine::VerbResult>(Error{ErrorCode::kConflict, "it is in use", ""}));
+  QCOMPARE(refused.code, QStringLiteral("conflict"));
+  QCOMPARE(refused.message, errorSentence(refused.code) + QStringLiteral("\nit is in use"));
+  QCOMPARE(errorText(QStringLiteral("of another server"), QStringLiteral("HTTP 418")), QStringLiteral("HTTP 418"));
+  QCOMPARE(errorText(QStringLiteral("io"), QString()), errorSentence(QStringLiteral("io")));
+}
+
+void LayoutTest::labelsOfTheEngineAreTranslated() {
+  QTranslator italian;
+  QVERIFY(italian.load(QStringLiteral(":/i18n/larder_it.qm")));
+  const QVector<QPair<const char*, const char*>> made = {
+      {"system", "sistema"},         {"template", "modello di chat"},
+      {"message 3", "messaggio 3"},  {"user message 3", "messaggio 3, utente"},
+      {"tool web", "attrezzo web"}, {"critic message 3", "messaggio 3, critic"}};
+  for (const auto& [label, words] : made) {
+    QCOMPARE(labelInWords(QString::fromLatin1(label)), QString::fromLatin1(label));
+    QCoreApplication::installTranslator(&italian);
+    QCOMPARE(labelInWords(QString::fromLatin1(label)), QString::fromLatin1(words));
+    QCoreApplication::removeTranslator(&italian);
+  }
+  QCoreApplication::installTranslator(&italian);
+  for (const char* name : {"", "message", "message 3x", "tool", "tool box 4", "a user message 3", "user message -1"}) {
+    QCOMPARE(labelInWords(QString::fromLatin1(name)), QString::fromLatin1(name));
+  }
+  QCoreApplication::removeTranslator(&italian);
 }
 
 void LayoutTest::timesStandOnWholeMinutes() {

@@ -12,6 +12,7 @@
 #include <optional>
 
 #include "gui/bridge/answer_stream.h"
+#include "gui/bridge/error_words.h"
 #include "gui/bridge/tree_rows.h"
 
 namespace larder::gui {
@@ -240,7 +241,7 @@ void RemoteClientTest::refusedAndCutVerbsAreFailures() {
       outcome(http("429 Too Many Requests", R"({"error":{"code":"resource_exhausted","message":"3 of 2"}})"));
   QVERIFY(!full.ok);
   QCOMPARE(full.code, QStringLiteral("resource_exhausted"));
-  QCOMPARE(full.message, QStringLiteral("3 of 2"));
+  QCOMPARE(full.message, errorSentence(full.code) + QStringLiteral("\n3 of 2"));
   for (const QByteArray& wrong : {http("200 OK", "hello"), http("200 OK", "[3]"), QByteArray(), http("500 Oh", "")}) {
     const CommandOutcome failure = outcome(wrong);
     QVERIFY2(!failure.ok, wrong.constData());

@@ -1,15 +1,19 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The Settings page over literal rows: groups, search, checks before saving, refusals, undo, theme.
+#include "runtime/settings/settings.h"
+
 #include <QAccessible>
 #include <QCheckBox>
 #include <QComboBox>
 #include <QLabel>
 #include <QLineEdit>
 #include <QPushButton>
+#include <QTranslator>
 #include <QtTest>
 
 #include "gui/pages/settings/setting_editor.h"
 #include "gui/pages/settings/setting_rules.h"
+#include "gui/pages/settings/setting_words.h"
 #include "gui/pages/settings/settings_page.h"
 #include "gui/widgets/search_field.h"
 #include "tests/gui/support/page_shell.h"
@@ -86,6 +90,9 @@ class SettingsTest : public QObject {
  private Q_SLOTS:
   void init();
   void cleanup();
+  void wordsAndTableAgree();
+  void everyRowHasItsItalian();
+  void anotherVersionsRowIsShownAsItCame();
   void numbersAreChecked_data();
   void numbersAreChecked();
   void everyRowSaysDefaultRangeAndEffect();
@@ -138,6 +145,52 @@ void SettingsTest::cleanup() {
   theme_.reset();
 }
 
+void SettingsTest::wordsAndTableAgree() {
+  const auto table = settings::table();
+  const auto words = settingWords();
+  QCOMPARE(words.size(), table.size());
+  for (std::size_t i = 0; i < table.size(); ++i) {
+    QCOMPARE(QByteArray(words[i].name), QByteArray::fromStdString(std::string(table[i].name)));
+    QCOMPARE(QByteArray(words[i].help), QByteArray::fromStdString(std::string(table[i].help)));
+  }
+}
+
+void SettingsTest::everyRowHasItsItalian() {
+  QTranslator italian;
+  QVERIFY(italian.load(QStringLiteral(":/i18n/larder_it.qm")));
+  QCoreApplication::installTranslator(&italian);
+  // Names of things have no language.
+  const QStringList names{QStringLiteral("avx2"), QStringLiteral("avx512"), QStringLiteral("f16"),
+                          QStringLiteral("f32")};
+  for (const settings::SettingRow& from : settings::table()) {
+    SettingRow row;
+    row.name = QString::fromStdString(std::string(from.name));
+    row.help = QString::fromStdString(std::string(from.help));
+    row.unit = QString::fromStdString(std::string(from.unit));
+    const SettingWord& word = settingWords()[static_cast<std::size_t>(from.key)];
+    QVERIFY2(settingTitle(row) != QString::fromUtf8(word.title), qPrintable(row.name));
+    QVERIFY2(settingHelp(row) != row.help, qPrintable(row.name));
+    const QByteArray unit = row.unit.toUtf8();
+    QVERIFY2(row.unit.isEmpty() || !italian.translate("SettingUnit", unit.constData()).isEmpty(), unit.constData());
+    for (const QString& choice :
+         QString::fromStdString(std::string(from.choices)).split(QLatin1Char('|'), Qt::SkipEmptyParts)) {
+      QVERIFY2(names.contains(choice) || settingChoice(choice) != choice, qPrintable(choice));
+    }
+  }
+  QCoreApplication::removeTranslator(&italian);
+}
+
+void SettingsTest::anotherVersionsRowIsShownAsItCame() {
+  SettingRow row = integerRow();
+  row.name = QStringLiteral("engine.unheard_of");
+  row.help = QStringLiteral("What a later version can do.");
+  row.unit = QStringLiteral("parsecs");
+  QCOMPARE(settingTitle(row), row.name);
+  QCOMPARE(settingHelp(row), row.help);
+  QCOMPARE(settingUnit(row), row.unit);
+  QCOMPARE(settingChoice(QStringLiteral("sideways")), QStringLiteral("sideways"));
+}
+
 void SettingsTest::numbersAreChecked_data() {
   QTest::addColumn<QString>("name");
   QTest::addColumn<QString>("text");
@@ -165,7 +218,8 @@ void SettingsTest::numbersAreChecked() {
 void SettingsTest::everyRowSaysDefaultRangeAndEffect() {
   QCOMPARE(rangeText(integerRow()),
            QStringLiteral("default: 512 \u00b7 from 32 to 2,048 tokens \u00b7 takes effect at once"));
-  QVERIFY(rangeText(bytesRow()).endsWith(QStringLiteral("takes effect after a restart")));
+  QCOMPARE(rangeText(bytesRow()), QStringLiteral("default: 0\u00a0B \u00b7 from 0\u00a0B to 64.0\u00a0TiB \u00b7 takes "
+                                                 "effect after a restart"));
   QCOMPARE(page_->findChildren<SettingEditor*>().size(), 6);
 }
 

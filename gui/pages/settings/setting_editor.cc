@@ -3,7 +3,6 @@
 
 #include <QCheckBox>
 #include <QComboBox>
-#include <QCoreApplication>
 #include <QHBoxLayout>
 #include <QLabel>
 #include <QLineEdit>
@@ -12,6 +11,7 @@
 #include <QWheelEvent>
 
 #include "gui/pages/settings/setting_rules.h"
+#include "gui/pages/settings/setting_words.h"
 #include "gui/theme/theme.h"
 #include "gui/widgets/chip.h"
 
@@ -35,6 +35,7 @@ SettingEditor::SettingEditor(const Theme& theme, const SettingRow& row, QWidget*
     : QWidget(parent),
       theme_(theme),
       row_(row),
+      title_(new QLabel(settingTitle(row))),
       name_(new QLabel(row.name)),
       help_(new QLabel),
       range_(new QLabel),
@@ -48,6 +49,8 @@ SettingEditor::SettingEditor(const Theme& theme, const SettingRow& row, QWidget*
   auto* texts = new QVBoxLayout;
   texts->setSpacing(2);
   auto* head = new QHBoxLayout;
+  head->setSpacing(8);
+  head->addWidget(title_);
   head->addWidget(name_);
   head->addWidget(chip_);
   head->addStretch(1);
@@ -64,7 +67,7 @@ SettingEditor::SettingEditor(const Theme& theme, const SettingRow& row, QWidget*
   controls->setSpacing(2);
   controls->addWidget(buildControl());
   reset_->setProperty("role", QStringLiteral("link"));
-  reset_->setAccessibleName(tr("Back to the default of %1").arg(row.name));
+  reset_->setAccessibleName(tr("Back to the default of %1").arg(title_->text()));
   controls->addWidget(reset_, 0, Qt::AlignRight);
   controls->addStretch(1);
   columns->addLayout(controls);
@@ -83,9 +86,8 @@ QWidget* SettingEditor::buildControl() {
   QWidget* control = nullptr;
   if (row_.type == SettingRow::Type::kFlag) {
     control = flag_ = new QCheckBox;
-    connect(flag_, &QCheckBox::clicked, this, [this](bool on) {
-      Q_EMIT changeWanted(row_.name, on ? QStringLiteral("true") : QStringLiteral("false"));
-    });
+    connect(flag_, &QCheckBox::clicked, this,
+            [this](bool on) { Q_EMIT changeWanted(row_.name, on ? QStringLiteral("true") : QStringLiteral("false")); });
   } else if (row_.type == SettingRow::Type::kChoice) {
     control = choice_ = new CalmCombo;
     for (const QString& one : std::as_const(row_.choices)) choice_->addItem(shownValue(row_, one), one);
@@ -103,7 +105,8 @@ QWidget* SettingEditor::buildControl() {
     });
   }
   control->setObjectName(QStringLiteral("settingControl"));
-  control->setAccessibleName(row_.unit.isEmpty() ? row_.name : QStringLiteral("%1, %2").arg(row_.name, row_.unit));
+  control->setAccessibleName(row_.unit.isEmpty() ? title_->text()
+                                                 : QStringLiteral("%1, %2").arg(title_->text(), settingUnit(row_)));
   if (row_.unit.isEmpty() || line_ == nullptr) {
     control->setFixedWidth(kControl);
     return control;
@@ -113,7 +116,7 @@ QWidget* SettingEditor::buildControl() {
   auto* row = new QHBoxLayout(holder);
   row->setContentsMargins(0, 0, 0, 0);
   row->addWidget(control, 1);
-  auto* unit = new QLabel(row_.unit);
+  auto* unit = new QLabel(settingUnit(row_));
   unit->setEnabled(false);
   unit->setMinimumWidth(80);
   row->addWidget(unit);
@@ -152,7 +155,7 @@ void SettingEditor::showValue() {
 
 void SettingEditor::showRow(const SettingRow& row) {
   row_ = row;
-  help_->setText(QCoreApplication::translate("SettingHelp", row.help.toUtf8().constData()));
+  help_->setText(settingHelp(row));
   range_->setText(rangeText(row));
   showValue();
   reset_->setVisible(row.value != row.default_value);
@@ -162,10 +165,11 @@ void SettingEditor::showRow(const SettingRow& row) {
 }
 
 void SettingEditor::restyle() {
-  name_->setFont(theme_.monoFont(TextSize::kBody));
+  title_->setFont(theme_.font(TextSize::kBody, true));
+  name_->setFont(theme_.monoFont(TextSize::kSmall));
   help_->setFont(theme_.font(TextSize::kBody));
-  for (QLabel* label : {range_, error_}) {
-    label->setFont(theme_.font(TextSize::kSmall));
+  for (QLabel* label : {name_, range_, error_}) {
+    if (label != name_) label->setFont(theme_.font(TextSize::kSmall));
     QPalette palette = label->palette();
     palette.setColor(QPalette::WindowText, theme_.color(label == error_ ? Tone::kError : Tone::kTextSecondary));
     label->setPalette(palette);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// SettingEditor: one row of the settings table: name, help, the control that fits its type, default and range, what is
-// wrong with an entry, and a way back to the default.
-// Threads: GUI thread.
+// SettingEditor: one row of the settings table: title, name, help, the control that fits its type, default and range,
+// what is wrong with an entry, and a way back to the default. Threads: GUI thread.
 #pragma once
 
 #include <QWidget>
@@ -41,7 +40,8 @@ class SettingEditor final : public QWidget {
 
   const Theme& theme_;
   SettingRow row_;
-  QLabel* name_;
+  QLabel* title_;
+  QLabel* name_;  // as config.toml and --set write it
   QLabel* help_;
   QLabel* range_;
   QLabel* error_;

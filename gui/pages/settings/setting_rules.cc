@@ -6,6 +6,7 @@
 #include <QStringList>
 #include <limits>
 
+#include "gui/pages/settings/setting_words.h"
 #include "gui/theme/numbers.h"
 
 namespace larder::gui {
@@ -42,7 +43,7 @@ CheckedEntry checkInteger(const SettingRow& row, QString text) {
   if (fits && number * factor >= row.minimum && number * factor <= row.maximum) {
     return {QString::number(number * factor), QString()};
   }
-  const QString unit = row.unit.isEmpty() ? QString() : QLatin1Char(' ') + row.unit;
+  const QString unit = row.unit.isEmpty() ? QString() : QLatin1Char(' ') + settingUnit(row);
   return {QString(), SettingText::tr("\u201c%1\u201d cannot be used: enter a whole number from %2 to %3%4.")
                          .arg(text.left(64), numberText(row.minimum), numberText(row.maximum), unit)};
 }
@@ -81,19 +82,20 @@ QString shownValue(const SettingRow& row, const QString& value) {
     case SettingRow::Type::kChoice:
       break;
   }
-  if (value == QLatin1String("auto")) return SettingText::tr("automatic");
-  if (value == QLatin1String("light")) return SettingText::tr("light");
-  if (value == QLatin1String("dark")) return SettingText::tr("dark");
-  if (value == QLatin1String("en")) return QStringLiteral("English");
-  if (value == QLatin1String("it")) return QStringLiteral("Italiano");
-  return value;
+  return settingChoice(value);
 }
 
 QString rangeText(const SettingRow& row) {
-  QStringList parts{SettingText::tr("default: %1").arg(shownValue(row, row.default_value))};
-  if (row.type == SettingRow::Type::kInteger) {
+  const bool bytes = row.unit == QLatin1String("bytes");
+  const QString standard = bytes ? bytesText(row.default_value.toULongLong()) : shownValue(row, row.default_value);
+  QStringList parts{SettingText::tr("default: %1").arg(standard)};
+  if (bytes) {
+    parts.push_back(SettingText::tr("from %1 to %2")
+                        .arg(bytesText(static_cast<std::uint64_t>(row.minimum)),
+                             bytesText(static_cast<std::uint64_t>(row.maximum))));
+  } else if (row.type == SettingRow::Type::kInteger) {
     parts.push_back(SettingText::tr("from %1 to %2").arg(numberText(row.minimum), numberText(row.maximum)) +
-                    (row.unit.isEmpty() ? QString() : QLatin1Char(' ') + row.unit));
+                    (row.unit.isEmpty() ? QString() : QLatin1Char(' ') + settingUnit(row)));
   }
   if (row.type == SettingRow::Type::kText) {
     parts.push_back(SettingText::tr("at most %1 bytes").arg(numberText(row.maximum)));
@@ -118,9 +120,10 @@ QString groupTitle(const QString& group) {
 
 bool settingMatches(const SettingRow& row, const QString& search) {
   for (const QString& word : search.split(QLatin1Char(' '), Qt::SkipEmptyParts)) {
-    const bool found = row.name.contains(word, Qt::CaseInsensitive) || row.help.contains(word, Qt::CaseInsensitive) ||
-                       row.value.contains(word, Qt::CaseInsensitive) ||
-                       groupTitle(groupOf(row)).contains(word, Qt::CaseInsensitive);
+    const bool found =
+        row.name.contains(word, Qt::CaseInsensitive) || settingTitle(row).contains(word, Qt::CaseInsensitive) ||
+        settingHelp(row).contains(word, Qt::CaseInsensitive) || row.value.contains(word, Qt::CaseInsensitive) ||
+        groupTitle(groupOf(row)).contains(word, Qt::CaseInsensitive);
     if (!found) return false;
   }
   return true;

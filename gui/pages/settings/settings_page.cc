@@ -6,6 +6,7 @@
 
 #include "gui/pages/settings/setting_editor.h"
 #include "gui/pages/settings/setting_rules.h"
+#include "gui/pages/settings/setting_words.h"
 #include "gui/theme/numbers.h"
 #include "gui/widgets/card.h"
 #include "gui/widgets/search_field.h"
@@ -93,15 +94,15 @@ void SettingsPage::search() {
     }
     card->setVisible(any);
   }
-  setSubtitle(restart == 0 ? tr("%1 of %2 shown").arg(shown).arg(editors_.size())
-                           : tr("%1 of %2 shown \u00b7 %n wait for a restart", nullptr, restart)
-                                 .arg(shown)
-                                 .arg(editors_.size()));
+  setSubtitle(
+      restart == 0
+          ? tr("%1 of %2 shown").arg(shown).arg(editors_.size())
+          : tr("%1 of %2 shown \u00b7 %n wait for a restart", nullptr, restart).arg(shown).arg(editors_.size()));
   if (editors_.isEmpty()) {
     message_->setText(client().linkReason().isEmpty() ? tr("Reading the settings\u2026") : client().linkReason());
   } else {
-    message_->setText(tr("No setting has \u201c%1\u201d in its name or its help. Esc in the search shows all.")
-                          .arg(search_->text()));
+    message_->setText(
+        tr("No setting has \u201c%1\u201d in its name or its help. Esc in the search shows all.").arg(search_->text()));
   }
   message_->setVisible(shown == 0);
 }
@@ -136,9 +137,9 @@ void SettingsPage::changed(const QString& name, const QString& before, const QSt
                                                       : Theme::Mode::kSystem);
   }
   if (name == QLatin1String("ui.animations")) theme().setReducedMotion(value != QLatin1String("true"));
-  const QString shown = shownValue(editor->row(), value);
-  const QString said = outcome.restart_needed ? tr("%1 is %2 after a restart").arg(name, shown)
-                                              : tr("%1 is now %2").arg(name, shown);
+  const QString title = settingTitle(editor->row()), shown = shownValue(editor->row(), value);
+  const QString said =
+      outcome.restart_needed ? tr("%1: %2 after a restart").arg(title, shown) : tr("%1: now %2").arg(title, shown);
   shell().showToast(said, tr("Undo"), [this, name, before] { change(name, before); });
   refreshNow();
 }

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "gui/pages/settings/setting_words.h"
+
+#include <QCoreApplication>
+#include <algorithm>
+#include <array>
+#include <utility>
+
+namespace larder::gui {
+namespace {
+
+constexpr SettingWord kWords[] = {
+    {"engine.max_tokens", QT_TRANSLATE_NOOP("SettingTitle", "Longest request"),
+     QT_TRANSLATE_NOOP(
+         "SettingHelp",
+         "Longest request, prompt and answer together; the model's context and half the pool bound it too.")},
+    {"engine.threads", QT_TRANSLATE_NOOP("SettingTitle", "Compute threads"),
+     QT_TRANSLATE_NOOP(
+         "SettingHelp",
+         "Compute threads; 0 uses one per core and leaves one to the desktop where there are more than two.")},
+    {"engine.isa", QT_TRANSLATE_NOOP("SettingTitle", "Vector instructions"),
+     QT_TRANSLATE_NOOP("SettingHelp",
+                       "Vector instructions of the CPU kernels. Another choice computes other bits: cached blocks then "
+                       "no longer fit.")},
+    {"engine.device", QT_TRANSLATE_NOOP("SettingTitle", "Where models run"),
+     QT_TRANSLATE_NOOP("SettingHelp", "Where models run; auto takes a usable card, else the processor.")},
+    {"engine.process", QT_TRANSLATE_NOOP("SettingTitle", "Where the engine runs"),
+     QT_TRANSLATE_NOOP("SettingHelp",
+                       "auto attaches to whoever serves the data folder, else runs the engine in the window's process; "
+                       "child runs larderd beside it.")},
+    {"engine.step_ms", QT_TRANSLATE_NOOP("SettingTitle", "Longest step"),
+     QT_TRANSLATE_NOOP("SettingHelp", "Longest time one step holds the device while other answers are being written.")},
+    {"engine.max_batch", QT_TRANSLATE_NOOP("SettingTitle", "Answers at the same time"),
+     QT_TRANSLATE_NOOP("SettingHelp", "Answers computed at the same time; more wait in the queue.")},
+    {"engine.prefill_chunk", QT_TRANSLATE_NOOP("SettingTitle", "Prompt tokens of one step"),
+     QT_TRANSLATE_NOOP("SettingHelp", "Prompt tokens of one step when nothing else runs.")},
+    {"engine.queue_limit", QT_TRANSLATE_NOOP("SettingTitle", "Longest queue"),
+     QT_TRANSLATE_NOOP("SettingHelp", "Requests that may wait; one more is answered with 429.")},
+    {"engine.request_history", QT_TRANSLATE_NOOP("SettingTitle", "Requests in the list"),
+     QT_TRANSLATE_NOOP("SettingHelp", "Finished requests kept for the request list.")},
+    {"engine.record_texts", QT_TRANSLATE_NOOP("SettingTitle", "Keep the words around a difference"),
+     QT_TRANSLATE_NOOP("SettingHelp",
+                       "Keep, in memory only, the few tokens around a difference, so that a miss can be explained.")},
+    {"pool.bytes", QT_TRANSLATE_NOOP("SettingTitle", "Memory of the pool"),
+     QT_TRANSLATE_NOOP(
+         "SettingHelp",
+         "Memory for cached prompts; 0 takes a quarter of RAM, at most half of what is free after the weights.")},
+    {"pool.kv_type", QT_TRANSLATE_NOOP("SettingTitle", "Number format"),
+     QT_TRANSLATE_NOOP("SettingHelp", "Number format of cached prompts; f32 needs twice the memory.")},
+    {"pool.policy", QT_TRANSLATE_NOOP("SettingTitle", "What gives way first"),
+     QT_TRANSLATE_NOOP("SettingHelp", "Which cached blocks give way first when the pool is full.")},
+    {"pins.budget_percent", QT_TRANSLATE_NOOP("SettingTitle", "Share for pins"),
+     QT_TRANSLATE_NOOP("SettingHelp", "Share of the pool that pins may hold.")},
+    {"tenants.max", QT_TRANSLATE_NOOP("SettingTitle", "Most tenants"),
+     QT_TRANSLATE_NOOP("SettingHelp", "Tenants that may exist.")},
+    {"api.listen", QT_TRANSLATE_NOOP("SettingTitle", "Address and port"),
+     QT_TRANSLATE_NOOP("SettingHelp", "Address and port of the API; port 0 picks a free one.")},
+    {"api.lan", QT_TRANSLATE_NOOP("SettingTitle", "Serve other machines"),
+     QT_TRANSLATE_NOOP("SettingHelp", "Allow listening beyond this machine; every request then needs a key.")},
+    {"api.keyless_loopback", QT_TRANSLATE_NOOP("SettingTitle", "Serve this machine without a key"),
+     QT_TRANSLATE_NOOP("SettingHelp",
+                       "Serve programs on this machine without a key, as the tenant `local`, without admin right.")},
+    {"api.max_body_bytes", QT_TRANSLATE_NOOP("SettingTitle", "Largest request"),
+     QT_TRANSLATE_NOOP("SettingHelp", "Largest request body.")},
+    {"api.max_depth", QT_TRANSLATE_NOOP("SettingTitle", "Deepest nesting"),
+     QT_TRANSLATE_NOOP("SettingHelp", "Deepest nesting of a JSON body.")},
+    {"api.max_connections", QT_TRANSLATE_NOOP("SettingTitle", "Most connections"),
+     QT_TRANSLATE_NOOP("SettingHelp", "Open connections; one more is answered with 503.")},
+    {"api.header_timeout_ms", QT_TRANSLATE_NOOP("SettingTitle", "Wait for the head of a request"),
+     QT_TRANSLATE_NOOP("SettingHelp", "Time a client has to send a request's head.")},
+    {"api.body_timeout_ms", QT_TRANSLATE_NOOP("SettingTitle", "Wait for the body of a request"),
+     QT_TRANSLATE_NOOP("SettingHelp", "Time a client has to send a request's body.")},
+    {"api.idle_timeout_ms", QT_TRANSLATE_NOOP("SettingTitle", "Wait on a silent connection"),
+     QT_TRANSLATE_NOOP("SettingHelp", "Time a kept-alive connection may stay silent.")},
+    {"api.write_timeout_ms", QT_TRANSLATE_NOOP("SettingTitle", "Wait on an unread answer"),
+     QT_TRANSLATE_NOOP("SettingHelp", "Time a client may leave an answer unread before it is cut off.")},
+    {"api.threads", QT_TRANSLATE_NOOP("SettingTitle", "Threads of the API"),
+     QT_TRANSLATE_NOOP("SettingHelp", "Threads that serve the API.")},
+    {"api.allowed_origins", QT_TRANSLATE_NOOP("SettingTitle", "Web origins"),
+     QT_TRANSLATE_NOOP("SettingHelp", "Web origins that may call the API, separated by spaces; empty allows none.")},
+    {"api.allowed_hosts", QT_TRANSLATE_NOOP("SettingTitle", "Names of this machine"),
+     QT_TRANSLATE_NOOP("SettingHelp",
+                       "Further names by which clients reach this machine, separated by spaces; localhost and "
+                       "addresses always work.")},
+    {"log.level", QT_TRANSLATE_NOOP("SettingTitle", "What is logged"),
+     QT_TRANSLATE_NOOP("SettingHelp", "What is written to the log; never prompt text.")},
+    {"ui.language", QT_TRANSLATE_NOOP("SettingTitle", "Language"),
+     QT_TRANSLATE_NOOP("SettingHelp", "Language of the window.")},
+    {"ui.theme", QT_TRANSLATE_NOOP("SettingTitle", "Colours"),
+     QT_TRANSLATE_NOOP("SettingHelp", "Colours of the window.")},
+    {"ui.refresh_ms", QT_TRANSLATE_NOOP("SettingTitle", "Refresh"),
+     QT_TRANSLATE_NOOP("SettingHelp", "How often the window looks.")},
+    {"ui.close", QT_TRANSLATE_NOOP("SettingTitle", "Closing the window"),
+     QT_TRANSLATE_NOOP("SettingHelp", "What closing the window does while programs are being served.")},
+    {"ui.animations", QT_TRANSLATE_NOOP("SettingTitle", "Animations"),
+     QT_TRANSLATE_NOOP("SettingHelp", "Moving transitions in the window.")},
+    {"ui.wizard_done", QT_TRANSLATE_NOOP("SettingTitle", "First-run guide finished"),
+     QT_TRANSLATE_NOOP("SettingHelp", "The first-run guide was finished.")},
+};
+
+[[maybe_unused]] constexpr const char* kUnits[] = {
+    QT_TRANSLATE_NOOP("SettingUnit", "tokens"),   QT_TRANSLATE_NOOP("SettingUnit", "threads"),
+    QT_TRANSLATE_NOOP("SettingUnit", "ms"),       QT_TRANSLATE_NOOP("SettingUnit", "sequences"),
+    QT_TRANSLATE_NOOP("SettingUnit", "requests"), QT_TRANSLATE_NOOP("SettingUnit", "bytes"),
+    QT_TRANSLATE_NOOP("SettingUnit", "percent"),  QT_TRANSLATE_NOOP("SettingUnit", "tenants"),
+    QT_TRANSLATE_NOOP("SettingUnit", "levels"),   QT_TRANSLATE_NOOP("SettingUnit", "connections"),
+};
+
+// Choices that are words; the others are names of things.
+constexpr std::pair<const char*, const char*> kChoices[] = {
+    {"auto", QT_TRANSLATE_NOOP("SettingChoice", "automatic")},
+    {"child", QT_TRANSLATE_NOOP("SettingChoice", "beside the window")},
+    {"portable", QT_TRANSLATE_NOOP("SettingChoice", "portable")},
+    {"cpu", QT_TRANSLATE_NOOP("SettingChoice", "processor")},
+    {"cuda", QT_TRANSLATE_NOOP("SettingChoice", "graphics card (CUDA)")},
+    {"lru", QT_TRANSLATE_NOOP("SettingChoice", "what was used longest ago")},
+    {"debug", QT_TRANSLATE_NOOP("SettingChoice", "everything, for finding faults")},
+    {"info", QT_TRANSLATE_NOOP("SettingChoice", "what happens")},
+    {"warning", QT_TRANSLATE_NOOP("SettingChoice", "warnings and errors")},
+    {"error", QT_TRANSLATE_NOOP("SettingChoice", "errors only")},
+    {"en", "English"},  // a language is named in itself
+    {"it", "Italiano"},
+    {"light", QT_TRANSLATE_NOOP("SettingChoice", "light")},
+    {"dark", QT_TRANSLATE_NOOP("SettingChoice", "dark")},
+    {"ask", QT_TRANSLATE_NOOP("SettingChoice", "ask")},
+    {"tray", QT_TRANSLATE_NOOP("SettingChoice", "keep serving in the tray")},
+    {"stop", QT_TRANSLATE_NOOP("SettingChoice", "stop serving")},
+};
+
+}  // namespace
+
+std::span<const SettingWord> settingWords() { return kWords; }
+
+QString settingTitle(const SettingRow& row) {
+  const auto word = std::find_if(std::begin(kWords), std::end(kWords),
+                                 [&](const SettingWord& one) { return row.name == QLatin1String(one.name); });
+  return word == std::end(kWords) ? row.name : QCoreApplication::translate("SettingTitle", word->title);
+}
+
+QString settingHelp(const SettingRow& row) {
+  return QCoreApplication::translate("SettingHelp", row.help.toUtf8().constData());
+}
+
+QString settingUnit(const SettingRow& row) {
+  return row.unit.isEmpty() ? QString() : QCoreApplication::translate("SettingUnit", row.unit.toUtf8().constData());
+}
+
+QString settingChoice(const QString& value) {
+  const auto word = std::find_if(std::begin(kChoices), std::end(kChoices),
+                                 [&](const auto& one) { return value == QLatin1String(one.first); });
+  return word == std::end(kChoices) ? value : QCoreApplication::translate("SettingChoice", word->second);
+}
+
+}  // namespace larder::gui
