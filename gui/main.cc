@@ -14,7 +14,9 @@
 #include "gui/bridge/remote_client.h"
 #include "gui/engine_host.h"
 #include "gui/options.h"
+#include "gui/pages/shell/closing.h"
 #include "gui/pages/shell/main_window.h"
+#include "gui/pages/shell/tray.h"
 #include "gui/picture_run.h"
 #include "runtime/settings/settings.h"
 #include "storage/data_dir.h"
@@ -33,7 +35,7 @@ int complain(const std::string& message, int code) {
 class Desk : public QObject {
  public:
   Desk(Options options, std::string folder, Theme& theme)
-      : options_(std::move(options)), folder_(std::move(folder)), theme_(theme) {}
+      : options_(std::move(options)), folder_(std::move(folder)), theme_(theme), tray_(theme) {}
 
   void openHere() {
     auto client = std::make_unique<LocalClient>();
@@ -58,11 +60,17 @@ class Desk : public QObject {
  private:
   void show(std::unique_ptr<EngineClient> client) {
     pictures_.reset();
+    closing_.reset();
     window_.reset();
     client_ = std::move(client);
     window_ = std::make_unique<MainWindow>(theme_, *client_);
     window_->show();
-    if (options_.screenshots.empty()) return;
+    if (options_.screenshots.empty()) {
+      closing_ = std::make_unique<Closing>(*window_, *client_, theme_, tray_);
+      connect(window_.get(), &MainWindow::quitWanted, closing_.get(), &Closing::leaveNow);
+      connect(closing_.get(), &Closing::left, this, &QApplication::quit);
+      return;
+    }
     pictures_ = std::make_unique<PictureRun>(*window_, *client_, theme_, toQt(options_.screenshots));
     connect(pictures_.get(), &PictureRun::finished, this, [](int count) { QApplication::exit(count >= 9 ? 0 : 1); });
     connect(pictures_.get(), &PictureRun::failed, this, [attached = client_->attached()](const QString& why) {
@@ -102,10 +110,12 @@ class Desk : public QObject {
   const Options options_;
   const std::string folder_;
   Theme& theme_;
-  // Destroyed in reverse: pictures, window, client, then the engine.
+  SystemTray tray_;
+  // Destroyed in reverse: pictures, closing, window, client, then the engine.
   std::unique_ptr<EngineHost> host_;
   std::unique_ptr<EngineClient> client_;
   std::unique_ptr<MainWindow> window_;
+  std::unique_ptr<Closing> closing_;
   std::unique_ptr<PictureRun> pictures_;
 };
 

@@ -1276,6 +1276,49 @@
     </message>
 </context>
 <context>
+    <name>larder::gui::Closing</name>
+    <message>
+        <source>Close the window</source>
+        <translation>Chiudi la finestra</translation>
+    </message>
+    <message>
+        <source>Go on serving without the window?</source>
+        <translation>Continuare a servire senza la finestra?</translation>
+    </message>
+    <message>
+        <source>Stop serving?</source>
+        <translation>Smettere di servire?</translation>
+    </message>
+    <message>
+        <source>Programs use this engine at %1.</source>
+        <translation>Dei programmi usano questo motore all&apos;indirizzo %1.</translation>
+    </message>
+    <message>
+        <source>Larder can go on serving them from the tray, or stop. Your answer is kept; the settings can change it.</source>
+        <translation>Larder può continuare a servirli dall&apos;area di notifica, oppure smettere. La risposta resta; si cambia nelle impostazioni.</translation>
+    </message>
+    <message>
+        <source>This desktop has no tray, so Larder cannot go on without its window.</source>
+        <translation>Questo desktop non ha un&apos;area di notifica, quindi Larder non può continuare senza la finestra.</translation>
+    </message>
+    <message>
+        <source>&amp;Cancel</source>
+        <translation>&amp;Annulla</translation>
+    </message>
+    <message>
+        <source>&amp;Stop serving</source>
+        <translation>&amp;Smetti di servire</translation>
+    </message>
+    <message>
+        <source>&amp;Keep serving in the tray</source>
+        <translation>&amp;Continua dall&apos;area di notifica</translation>
+    </message>
+    <message>
+        <source>Larder serves at %1</source>
+        <translation>Larder serve all&apos;indirizzo %1</translation>
+    </message>
+</context>
+<context>
     <name>larder::gui::ConfirmDialog</name>
     <message>
         <source>To go on, type &amp;the name: %1</source>
@@ -3036,6 +3079,17 @@
     <message>
         <source>Connecting to %1…</source>
         <translation>Collegamento a %1…</translation>
+    </message>
+</context>
+<context>
+    <name>larder::gui::SystemTray</name>
+    <message>
+        <source>Open Larder</source>
+        <translation>Apri Larder</translation>
+    </message>
+    <message>
+        <source>Stop serving and quit</source>
+        <translation>Smetti di servire ed esci</translation>
     </message>
 </context>
 <context>

@@ -138,7 +138,10 @@ void MainWindow::buildActions() {
   addCommand(tr("Light colours"), QKeySequence(), [this] { theme_.setMode(Theme::Mode::kLight); });
   addCommand(tr("Dark colours"), QKeySequence(), [this] { theme_.setMode(Theme::Mode::kDark); });
   addCommand(tr("Colours of the system"), QKeySequence(), [this] { theme_.setMode(Theme::Mode::kSystem); });
-  addCommand(tr("Quit"), QKeySequence(Qt::CTRL | Qt::Key_Q), [this] { close(); });
+  addCommand(tr("Quit"), QKeySequence(Qt::CTRL | Qt::Key_Q), [this] {
+    Q_EMIT quitWanted();
+    close();
+  });
 }
 
 Page* MainWindow::page(const QString& id) {

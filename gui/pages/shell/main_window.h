@@ -41,6 +41,9 @@ class MainWindow final : public QMainWindow, public Shell {
   const QVector<PageSpec>& pages() const { return specs_; }
   bool undo();
 
+ Q_SIGNALS:
+  void quitWanted();  // the window closes next, without a question
+
  protected:
   void dragEnterEvent(QDragEnterEvent* event) override;
   void dropEvent(QDropEvent* event) override;
