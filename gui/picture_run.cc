@@ -3,7 +3,8 @@
 
 #include <QApplication>
 #include <QDir>
-#include <QElapsedTimer>
+#include <QEventLoop>
+#include <QLocale>
 #include <QPixmap>
 #include <algorithm>
 
@@ -20,9 +21,9 @@ constexpr int kSettleMs = 1200;  // charts take their turns once a second
 constexpr int kAnswerTokens = 24;
 
 void settle(int ms) {
-  QElapsedTimer timer;
-  timer.start();
-  while (timer.elapsed() < ms) QApplication::processEvents(QEventLoop::AllEvents | QEventLoop::WaitForMoreEvents, 20);
+  QEventLoop loop;
+  QTimer::singleShot(ms, &loop, &QEventLoop::quit);
+  loop.exec();
 }
 
 // The run with most tokens below a root: what a person would look at first.
@@ -90,13 +91,12 @@ QVector<Ask> PictureRun::prompts() const {
   const SnapshotView& view = *client_.view();
   const bool chat = readyModel(view)->has_chat_template;
   const QString shared = tr("The pantry list of the house: flour, rice, beans, oil, salt, honey, tomatoes. ");
-  QString pack = shared.repeated(4);
+  const QString language = QLocale().name().left(2);
+  QString pack;
   for (const PackInfo& one : view.packs) {
-    if (chat && !one.text.isEmpty()) {
-      pack = one.text.left(2400);
-      break;
-    }
+    if (chat && (pack.isEmpty() || one.language == language)) pack = one.text.left(2400);
   }
+  if (pack.isEmpty()) pack = shared.repeated(4);
   const QStringList questions{tr("What can I cook tonight?"), tr("Which of these keeps longest?"),
                               tr("Write a shopping list for Saturday."), tr("How should honey be stored?")};
   QVector<Ask> asks;
@@ -146,6 +146,7 @@ void PictureRun::pinFirst() {
 }
 
 void PictureRun::shoot(const QString& name) {
+  if (QWidget* focus = QApplication::focusWidget()) focus->clearFocus();  // no frame, no caret
   settle(kSettleMs);
   const QString path = QDir(folder_).filePath(name + QStringLiteral(".png"));
   if (window_.grab().save(path)) ++pictures_;

@@ -23,6 +23,7 @@ QPushButton[role="primary"] { background: @accent@; color: @onAccent@; border-co
 QPushButton[role="primary"]:focus { border: 2px solid @text@; }
 QPushButton[role="primary"]:disabled { background: @neutral@; color: @surface@; border-color: @neutral@; }
 QPushButton[role="danger"] { color: @error@; border-color: @error@; font-weight: bold; }
+QPushButton[role="danger"]:disabled { color: @textMuted@; border-color: @border@; }
 QPushButton[role="quiet"] { border-color: @border@; }
 QPushButton[role="quiet"]:focus { border-color: @accent@; }
 QPushButton[role="flat"] { border-color: transparent; background: transparent; }
@@ -38,6 +39,8 @@ QPushButton[segment="last"] { border-top-left-radius: 0; border-bottom-left-radi
 QPushButton[segment]:checked { background: @accentSoft@; color: @accent@; font-weight: bold; }
 QLineEdit { padding: 4px 8px; min-height: 18px; selection-background-color: @accent@; selection-color: @onAccent@; }
 QLineEdit:focus { padding: 3px 7px; }
+QSpinBox { padding: 0 8px; }
+QSpinBox:focus { padding: 0 7px; }
 QPlainTextEdit, QTextEdit { padding: 6px; selection-background-color: @accent@; selection-color: @onAccent@; }
 QComboBox { padding: 4px 8px; min-height: 18px; }
 QComboBox::drop-down { border: 0; width: 22px; }

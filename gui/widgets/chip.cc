@@ -22,7 +22,8 @@ QSize chipSize(const Theme& theme, const Label& label) {
 void drawChip(QPainter& painter, const Theme& theme, const QRect& rect, const Label& label) {
   const MoodColors colors = moodColors(theme, label.mood);
   const QSize size = chipSize(theme, label);
-  QRect box(rect.left(), rect.center().y() - size.height() / 2, qMin(size.width(), rect.width()), size.height());
+  QRect box(rect.left(), rect.top() + (rect.height() - size.height()) / 2, qMin(size.width(), rect.width()),
+            size.height());
   painter.save();
   painter.setRenderHint(QPainter::Antialiasing);
   painter.setPen(label.mood == Mood::kNeutral ? QPen(theme.color(Tone::kBorder)) : QPen(Qt::NoPen));
@@ -31,7 +32,7 @@ void drawChip(QPainter& painter, const Theme& theme, const QRect& rect, const La
   int x = box.left() + kPadding;
   if (!label.icon.isEmpty()) {
     const qreal ratio = painter.device()->devicePixelRatioF();
-    painter.drawPixmap(x, box.center().y() - kGlyph / 2, theme.pixmap(label.icon, colors.ink, kGlyph, ratio));
+    painter.drawPixmap(x, box.top() + (box.height() - kGlyph) / 2, theme.pixmap(label.icon, colors.ink, kGlyph, ratio));
     x += kGlyph + kGap;
   }
   painter.setFont(theme.font(TextSize::kSmall));

@@ -150,7 +150,7 @@
     </message>
     <message>
         <source>the model was unloaded</source>
-        <translation>il modello è stato scaricato</translation>
+        <translation>il modello è stato tolto dalla memoria</translation>
     </message>
     <message>
         <source>These %1 tokens were cached until %2, when %3. Computing them again cost %4.</source>
@@ -210,7 +210,7 @@
     </message>
     <message>
         <source>model unloaded</source>
-        <translation>modello scaricato</translation>
+        <translation>modello tolto dalla memoria</translation>
     </message>
     <message>
         <source>another request</source>
@@ -1046,7 +1046,7 @@
     </message>
     <message>
         <source>unloading</source>
-        <translation>in scarico</translation>
+        <translation>in chiusura</translation>
     </message>
     <message>
         <source>refused</source>
@@ -1743,7 +1743,7 @@
     </message>
     <message>
         <source>&amp;Unload…</source>
-        <translation>&amp;Scarica…</translation>
+        <translation>&amp;Togli dalla memoria…</translation>
     </message>
     <message>
         <source>Loading %1</source>
@@ -1939,7 +1939,7 @@
     </message>
     <message>
         <source>Reads %1 from disk. %2 is then unloaded, and the %3 kept for it must be computed again.</source>
-        <translation>Legge %1 dal disco. Poi %2 viene scaricato e i %3 conservati per esso andranno ricalcolati.</translation>
+        <translation>Legge %1 dal disco. Poi %2 viene tolto dalla memoria e i %3 conservati per esso andranno ricalcolati.</translation>
     </message>
     <message>
         <source>Reads %1 from disk.</source>
@@ -1974,19 +1974,19 @@
     </message>
     <message>
         <source>Unload %1?</source>
-        <translation>Scaricare %1?</translation>
+        <translation>Togliere %1 dalla memoria?</translation>
     </message>
     <message>
         <source>&amp;Unload</source>
-        <translation>&amp;Scarica</translation>
+        <translation>&amp;Togli dalla memoria</translation>
     </message>
     <message>
         <source>%1 was not unloaded</source>
-        <translation>%1 non è stato scaricato</translation>
+        <translation>%1 non è stato tolto dalla memoria</translation>
     </message>
     <message>
         <source>%1 is unloaded</source>
-        <translation>%1 è stato scaricato</translation>
+        <translation>%1 è stato tolto dalla memoria</translation>
     </message>
 </context>
 <context>
@@ -2228,7 +2228,7 @@
     </message>
     <message>
         <source>pinned</source>
-        <translation>fissato</translation>
+        <translation>fissati</translation>
     </message>
     <message>
         <source>Pool over time</source>
@@ -2364,10 +2364,6 @@
         <source>ms</source>
         <translation>ms</translation>
     </message>
-    <message>
-        <source>blocks pushed out</source>
-        <translation>blocchi usciti</translation>
-    </message>
     <message numerus="yes">
         <source>blocks</source>
         <comment>after a count</comment>
@@ -2382,6 +2378,10 @@
             <numerusform>Espulsioni: %Ln blocco</numerusform>
             <numerusform>Espulsioni: %Ln blocchi</numerusform>
         </translation>
+    </message>
+    <message>
+        <source>blocks pushed out</source>
+        <translation>blocchi usciti</translation>
     </message>
 </context>
 <context>
@@ -3324,8 +3324,8 @@
     <message numerus="yes">
         <source>%1 in %Ln blocks is freed and nothing of it can be found again.</source>
         <translation>
-            <numerusform>Si liberano %1 in %Ln blocco, che non si ritroveranno più.</numerusform>
-            <numerusform>Si liberano %1 in %Ln blocchi, che non si ritroveranno più.</numerusform>
+            <numerusform>Si liberano %1 in %Ln blocco e nulla si potrà più ritrovare.</numerusform>
+            <numerusform>Si liberano %1 in %Ln blocchi e nulla si potrà più ritrovare.</numerusform>
         </translation>
     </message>
 </context>

@@ -16,6 +16,7 @@
 namespace larder::gui {
 namespace {
 
+constexpr qsizetype kShortestElided = 6;
 constexpr double kLabelFrom = 34, kSecondLineFrom = 66, kBytesFrom = 124;  // widths
 constexpr double kTwoLines = 34;                                           // height
 constexpr double kStrip = 6;
@@ -178,6 +179,7 @@ void PrefixTreeView::paintText(QPainter& painter, const QRectF& rect, const QStr
     const int room = static_cast<int>(rect.right() - left - 3);
     if (room < 12) break;
     const QString text = metrics.elidedText(lines[i], i == 0 ? Qt::ElideMiddle : Qt::ElideRight, room);
+    if (text != lines[i] && text.size() < kShortestElided) break;  // "s…m" tells nothing
     const QRectF place(left, y, metrics.horizontalAdvance(text) + 2, metrics.height());
     if (plate) painter.fillRect(place.adjusted(-2, 0, 1, 0), *plate);
     painter.drawText(place, Qt::AlignLeft | Qt::AlignVCenter | Qt::TextDontClip, text);
