@@ -4,17 +4,17 @@
 namespace larder::engine {
 namespace {
 
-std::string shown(const tokenizer::Tokenizer& tokenizer, Token token) {
+std::string bytes_of(const tokenizer::Tokenizer& tokenizer, Token token) {
   const std::string_view bytes = tokenizer.token_bytes(token);
-  return tokenizer::to_valid_utf8(bytes.empty() ? tokenizer.token_text(token) : bytes);
+  return std::string(bytes.empty() ? tokenizer.token_text(token) : bytes);
 }
 
 }  // namespace
 
 TokenText token_text(const tokenizer::Tokenizer& tokenizer, const sample::Sampled& sampled) {
-  TokenText text{sampled.token, shown(tokenizer, sampled.token), sampled.logprob, {}};
+  TokenText text{sampled.token, bytes_of(tokenizer, sampled.token), sampled.logprob, {}};
   for (const sample::Alternative& other : sampled.top) {
-    text.top.emplace_back(shown(tokenizer, other.token), other.logprob);
+    text.top.emplace_back(bytes_of(tokenizer, other.token), other.logprob);
   }
   return text;
 }
@@ -50,10 +50,7 @@ Answer::Out Answer::push(const sample::Sampled& sampled) {
 }
 
 std::optional<Piece> Answer::finish() {
-  const std::string tail = utf8_.finish();
-  std::string text = tail.empty() ? std::string() : stops_.push(tail).text;
-  text += stops_.finish();
-  return piece_of(std::move(text), true);
+  return piece_of(stops_.finish(), true);
 }
 
 }  // namespace larder::engine

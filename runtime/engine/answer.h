@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Answer: the text of one choice while it is drawn: token bytes to whole UTF-8, stop strings across tokens, end tokens.
-// Ensures:  pieces in order give the whole answer; no piece cuts a character or holds part of a stop string.
+// Ensures:  pieces in order give the whole answer; no piece cuts a character or holds part of a stop string; a
+//           character that the answer's end cuts is left out.
 // Threads:  engine thread.
 #pragma once
 
@@ -28,7 +29,7 @@ class Answer {
     bool ended = false;
   };
   Out push(const sample::Sampled& sampled);
-  // What was held back, when the answer ends otherwise.
+  // What was held back and is text, when the answer ends otherwise.
   std::optional<Piece> finish();
 
  private:
@@ -43,7 +44,7 @@ class Answer {
   std::vector<TokenText> waiting_;  // tokens whose text is still held back
 };
 
-// A token as a reader may see it.
+// A token with its own bytes, or its spelling where it stands for none.
 TokenText token_text(const tokenizer::Tokenizer& tokenizer, const sample::Sampled& sampled);
 
 }  // namespace larder::engine

@@ -86,6 +86,11 @@ std::vector<sched::SequenceSpec> RequestTable::prepared(RequestId id, const Resu
   record.sections = prepared->prompt->sections;
   record.usage.prompt_tokens = static_cast<std::uint32_t>(prepared->prompt->tokens.size());
   record.timings.prepare_ms = prepared->prepare_ms;
+  // Scores begin with the second token: nothing comes before the first.
+  if (active.in.request.echo_logprobs) {
+    const sample::Sampled unscored{prepared->prompt->tokens.front(), 0, {}};
+    active.prompt_logprobs.push_back(token_text(*active.in.model->tokenizer, unscored));
+  }
   const auto sampling = std::make_shared<const sample::SamplingParams>(active.in.request.sampling);
   std::vector<sched::SequenceSpec> specs;
   for (std::uint32_t choice = 0; choice < std::max(1u, active.in.request.n); ++choice) {
@@ -142,7 +147,9 @@ void RequestTable::fill_divergence(Active& active, RequestRecord& record) const 
   const tokenizer::Tokenizer& tokenizer = *active.in.model->tokenizer;
   const auto spell = [&](const std::vector<Token>& run, std::string& text, std::vector<std::string>& tokens) {
     text = tokenizer::to_valid_utf8(tokenizer.decode(run, true));
-    for (const Token token : run) tokens.push_back(token_text(tokenizer, {token, 0, {}}).text);
+    for (const Token token : run) {
+      tokens.push_back(tokenizer::to_valid_utf8(token_text(tokenizer, {token, 0, {}}).text));
+    }
   };
   spell(record.verdict.divergence->here_run, record.diverged_here, record.here_tokens);
   spell(record.verdict.divergence->cached_run, record.diverged_cached, record.cached_tokens);

@@ -34,7 +34,7 @@ struct Started {
 
 struct TokenText {
   Token token = -1;
-  std::string text;  // this token's own bytes as text
+  std::string text;  // this token's own bytes: perhaps a part of a character
   float logprob = 0;
   std::vector<std::pair<std::string, float>> top;
 };
@@ -72,7 +72,7 @@ struct Finished {
   Usage usage;
   Timings timings;
   kv::Verdict verdict;
-  std::vector<TokenText> prompt_logprobs;  // echo_logprobs
+  std::vector<TokenText> prompt_logprobs;  // echo_logprobs: every prompt token; the first has no score
 };
 
 using StreamEvent = std::variant<Started, Piece, ChoiceDone, Finished, Error>;

@@ -50,9 +50,11 @@ void write_chat_logprobs(JsonWriter& out, const std::vector<engine::TokenText>& 
 
 void write_top_map(JsonWriter& out, const engine::TokenText& token) {
   out.begin_object();
-  std::set<std::string_view> seen;
+  std::set<std::string> seen;  // as written: parts of different characters look the same
   for (const auto& [text, logprob] : token.top) {
-    if (seen.insert(text).second) out.member(text, finite(logprob));
+    std::string written;
+    append_escaped(written, text);
+    if (seen.insert(std::move(written)).second) out.member(text, finite(logprob));
   }
   out.end_object();
 }

@@ -22,17 +22,6 @@ std::size_t possible_start(std::string_view text, const std::vector<std::string>
   return longest;
 }
 
-// Bytes at the end of `text` that are a UTF-8 character's beginning without its end.
-std::size_t cut_character(std::string_view text) {
-  for (std::size_t back = 1; back <= 3 && back <= text.size(); ++back) {
-    const unsigned byte = static_cast<unsigned char>(text[text.size() - back]);
-    if ((byte & 0xc0u) == 0x80u) continue;
-    const std::size_t needed = byte >= 0xf0u ? 4 : byte >= 0xe0u ? 3 : byte >= 0xc0u ? 2 : 1;
-    return needed > back ? back : 0;
-  }
-  return 0;
-}
-
 }  // namespace
 
 StopMatcher::StopMatcher(std::vector<std::string> stops) : stops_(std::move(stops)) {}
@@ -61,8 +50,7 @@ StopMatcher::Out StopMatcher::push(std::string_view piece) {
     held_.clear();
     return out;
   }
-  std::size_t ready = held_.size() - possible_start(held_, stops_);
-  ready -= cut_character(std::string_view(held_).substr(0, ready));
+  const std::size_t ready = held_.size() - possible_start(held_, stops_);
   out.text = held_.substr(0, ready);
   held_.erase(0, ready);
   return out;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // StopMatcher: finds stop strings in text that arrives in pieces, across the pieces' borders. It gives text out as soon
-// as no stop string can still begin in it, and holds back the rest. It works on bytes; pieces may cut a UTF-8
-// character, and what is given out is never cut inside one unless the input's own end is.
-// Requires: at most 16 stop strings of 1..256 bytes (the codec checks).    Owns: its held text (under 256 + 4 bytes).
+// as no stop string can still begin in it, and holds back the rest.
+// Requires: pieces and stop strings of whole UTF-8 characters, so that nothing is ever cut inside one; at most 16 stop
+//           strings of 1..256 bytes (the codec checks).
+// Owns:     its held text (under 256 bytes).
 // Errors:   none.    Threads: one at a time.
 #pragma once
 

@@ -69,12 +69,6 @@ std::string Utf8Stream::push(std::string_view bytes) {
   return out;
 }
 
-std::string Utf8Stream::finish() {
-  const bool unfinished = !held_.empty();
-  held_.clear();
-  return unfinished ? std::string(kReplacement) : std::string();
-}
-
 std::string to_valid_utf8(std::string_view text) {
   std::string out;
   out.reserve(text.size());

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Utf8Stream: bytes of tokens in, whole characters out. What is given out is always valid UTF-8: the beginning of a
-// character is held back until it is complete, bytes that can never become one turn into U+FFFD.
+// character is held back until it is complete, bytes that can never become one turn into U+FFFD. What is held back when
+// the text ends is no character and is never given out: an answer may be cut anywhere.
 // Bounds:  holds back at most 3 bytes.    Threads: value, one owner.
 // Source:  Unicode 15 table 3-7 (well-formed sequences) and section 3.9 (one U+FFFD per maximal subpart).
 #pragma once
@@ -15,8 +16,6 @@ class Utf8Stream {
  public:
   // Takes bytes and gives the characters that are now complete.
   std::string push(std::string_view bytes);
-  // Ends the stream: what was held back becomes U+FFFD, and the stream is as new.
-  std::string finish();
   std::size_t held_bytes() const { return held_.size(); }
 
  private:

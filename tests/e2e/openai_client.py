@@ -139,6 +139,11 @@ def completes_text_and_token_ids(client):
     assert echoed.choices[0].text == "Once upon a time" and echoed.choices[0].finish_reason == "length"
     ids = client.completions.create(model="", prompt=[1, 403, 407, 261, 378], max_tokens=4, temperature=0)
     assert ids.usage.prompt_tokens == 5
+    scored = client.completions.create(model="", prompt=[403, 407, 261, 378], max_tokens=2, temperature=0, echo=True,
+                                       logprobs=2).choices[0]
+    assert len(scored.logprobs.tokens) == 6 and "".join(scored.logprobs.tokens) == scored.text, scored
+    assert scored.logprobs.token_logprobs[0] is None and all(p <= 0 for p in scored.logprobs.token_logprobs[1:])
+    assert all(0 < len(top) <= 2 for top in scored.logprobs.top_logprobs[1:]), scored
 
 
 def refuses_in_openais_words(client):

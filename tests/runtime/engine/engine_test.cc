@@ -207,12 +207,33 @@ TEST_P(EngineOn, DeltasHoldWhatIsNewer) {
 TEST_P(EngineOn, PromptLogProbabilitiesAreScored) {
   EngineRig rig(options());
   Rng rng(8);
-  engine::Request request = EngineRig::token_request(random_tokens(rng, 60), 2);
+  const std::vector<Token> prompt = random_tokens(rng, 60);
+  engine::Request request = EngineRig::token_request(prompt, 2);
   request.echo_logprobs = true;
   const Collected scored = rig.ask(rig.admin(), request);
   ASSERT_TRUE(scored.ok());
-  ASSERT_EQ(scored.finished->prompt_logprobs.size(), 59u);
-  for (const engine::TokenText& token : scored.finished->prompt_logprobs) EXPECT_LT(token.logprob, 0);
+  std::vector<Token> told;
+  for (const engine::TokenText& token : scored.finished->prompt_logprobs) {
+    if (!told.empty()) {
+      EXPECT_LT(token.logprob, 0);
+    }
+    told.push_back(token.token);
+  }
+  EXPECT_EQ(told, prompt) << "the first token too, which nothing scores";
+}
+
+// In this vocabulary token 3 + n stands for the byte n; a bias decides what is drawn.
+TEST_P(EngineOn, ACharacterThatTheAnswersEndCutsIsLeftOut) {
+  EngineRig rig(options());
+  engine::Request request = EngineRig::text_request("Once", 1);
+  request.sampling.logit_bias = {{3 + 0xE2, 100.0f}};
+  const Collected cut = rig.ask(rig.admin(), request);
+  ASSERT_TRUE(cut.ok());
+  EXPECT_EQ(cut.reasons[0], engine::FinishReason::kLength);
+  EXPECT_EQ(cut.texts[0], "");
+  EXPECT_EQ(cut.tokens[0], (std::vector<Token>{3 + 0xE2}));
+  request.max_tokens = 3;
+  EXPECT_EQ(rig.ask(rig.admin(), request).texts[0], "\xEF\xBF\xBD\xEF\xBF\xBD") << "two that cannot be completed";
 }
 
 TEST(Engine, AFullQueueIsAnAnswer) {

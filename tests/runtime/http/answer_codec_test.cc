@@ -225,6 +225,17 @@ TEST(WholeAnswer, EchoWithLogprobsScoresThePromptButItsFirstToken) {
   EXPECT_EQ(member(lp, {"text_offset", "2"}).integer, 4);
 }
 
+TEST(WholeAnswer, EchoOfTokenIdsPutsCharactersTogetherAgain) {
+  AnswerShape s = shape(false);
+  s.echo = s.logprobs = true;
+  engine::Finished end = finished();
+  end.prompt_logprobs = {{1, "a\xC3", 0, {}}, {2, "\xA8", -1.5f, {{"\xA8", -1.5f}, {"\xA9", -2.0f}}}};
+  const JsonValue choice =
+      member(json(whole(s, {started(), engine::ChoiceDone{0, FinishReason::kStop}, end})), {"choices", "0"});
+  EXPECT_EQ(member(choice, {"text"}).text, "aè");
+  EXPECT_EQ(member(choice, {"logprobs", "top_logprobs", "1"}).members.size(), 1u) << "both are written as U+FFFD";
+}
+
 TEST(WholeAnswer, EchoWithoutNewTextIsThePromptAndLength) {
   AnswerShape s = shape(false);
   s.echo = s.no_new_text = true;
