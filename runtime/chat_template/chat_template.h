@@ -50,9 +50,8 @@ struct RenderLimits {
   std::uint64_t max_output_bytes = std::uint64_t{16} << 20;
 };
 
-struct RenderedPrompt {
-  std::string text;
-  std::vector<ByteRange> untrusted;  // ordered, disjoint, not touching: what came from the request; see MarkedText
+// Marked is what came from the request; ranges do not touch.
+struct RenderedPrompt : MarkedText {
   // Cover the text without gaps, in order; token offsets are 0. Labels: "template", "system", "tool NAME",
   // "user message 3" (counted from 1 over all messages). Names and roles outside [A-Za-z0-9_.-]{1,64} are left out.
   std::vector<Section> sections;

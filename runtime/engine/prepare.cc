@@ -42,10 +42,7 @@ Result<PreparedPrompt> prepare_chat(const LoadedModel& model, const ChatPrompt& 
     return Error{ErrorCode::kInvalidArgument, "messages is empty: send at least one message", "messages"};
   }
   ASSIGN_OR_RETURN(chat_template::RenderedPrompt rendered, model.chat->render(render_input(prompt, now)));
-  MarkedText marked;
-  marked.text = std::move(rendered.text);
-  for (const auto& range : rendered.untrusted) marked.untrusted.push_back({range.begin, range.end});
-  ASSIGN_OR_RETURN(tokenizer::Encoding encoding, model.tokenizer->encode(marked, tokenizer::BosRule::kAsModelSays));
+  ASSIGN_OR_RETURN(tokenizer::Encoding encoding, model.tokenizer->encode(rendered, tokenizer::BosRule::kOnce));
   PreparedPrompt prepared;
   prepared.sections = std::move(rendered.sections);
   for (Section& section : prepared.sections) {
@@ -67,7 +64,7 @@ void label_plain(PreparedPrompt& prepared, std::uint32_t bos_tokens, std::uint32
 
 Result<PreparedPrompt> prepare_text(const LoadedModel& model, const TextPrompt& prompt) {
   PreparedPrompt prepared;
-  ASSIGN_OR_RETURN(prepared.tokens, model.tokenizer->encode(prompt.text, false, tokenizer::BosRule::kAsModelSays));
+  ASSIGN_OR_RETURN(prepared.tokens, model.tokenizer->encode(prompt.text, false, tokenizer::BosRule::kOnce));
   const bool bos =
       model.tokenizer->add_bos() && !prepared.tokens.empty() && prepared.tokens.front() == model.tokenizer->bos();
   label_plain(prepared, bos ? 1 : 0, static_cast<std::uint32_t>(prompt.text.size()));

@@ -75,12 +75,16 @@ Result<Encoding> Tokenizer::encode_ranges(std::string_view text, std::span<const
   Encoding out;
   out.tokens.reserve(text.size() / 3 + 8);
   out.offsets.reserve(text.size() / 3 + 8);
-  const bool bos_there = !cuts.empty() && cuts.front().begin == 0 && cuts.front().token == bos();
-  if (rule == BosRule::kAsModelSays && add_bos() && bos() >= 0 && !bos_there) push(out, bos(), 0);
+  // Behind the ones that the text itself begins with.
+  std::size_t next = 0;
+  std::uint32_t at = 0;
+  if (rule == BosRule::kOnce && bos() >= 0) {
+    while (next < cuts.size() && cuts[next].begin == at && cuts[next].token == bos()) at = cuts[next++].end;
+    if (next > 0 || add_bos()) push(out, bos(), 0);
+  }
   // A space stands before the first text and before text behind a cut token; that is how these models were trained.
   const bool space_before = tables_->vocab.add_space_prefix;
-  std::uint32_t at = 0;
-  for (const Cut& cut : cuts) {
+  for (const Cut& cut : std::span(cuts).subspan(next)) {
     RETURN_IF_ERROR(encode_plain(text.substr(at, cut.begin - at), at, space_before, out));
     push(out, cut.token, cut.begin);
     at = cut.end;

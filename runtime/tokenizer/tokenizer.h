@@ -31,8 +31,8 @@ inline constexpr std::size_t kMaxTextBytes = std::size_t{8} << 20;
 inline constexpr std::size_t kMaxVocabTokens = std::size_t{1} << 20;
 
 enum class BosRule : std::uint8_t {
-  kAsModelSays,  // add when the file asks for it and the text does not already begin with it
-  kNever,
+  kOnce,      // one, when the file asks for it or the text begins with any; never two
+  kAsWritten  // those in the text
 };
 
 // Ensures: tokens and offsets have the same length; offsets never fall; token i begins at byte offsets[i] of the text.
@@ -53,9 +53,9 @@ class Tokenizer {
   // everywhere; at each place the longest. A user-defined token that is spelled like <|this|> or ends a turn counts as
   // control. Ensures: no token that begins in a marked range is a control token, save a SentencePiece vocabulary's own
   // unknown token; text is tokenized across range borders.
-  Result<Encoding> encode(const MarkedText& text, BosRule bos = BosRule::kNever) const;
+  Result<Encoding> encode(const MarkedText& text, BosRule bos = BosRule::kAsWritten) const;
   // The same for one kind of text. parse_special false: the whole text is a stranger's.
-  Result<std::vector<Token>> encode(std::string_view text, bool parse_special, BosRule bos = BosRule::kNever) const;
+  Result<std::vector<Token>> encode(std::string_view text, bool parse_special, BosRule bos = BosRule::kAsWritten) const;
 
   // The bytes the token stands for: "" for control and unused tokens and for ids outside the vocabulary.
   std::string_view token_bytes(Token id) const;

@@ -186,7 +186,7 @@ TEST(Tokenizer, StoriesPromptsGiveTheReferenceIdsWithOneBos) {
   for (std::string line; std::getline(in, line); ++lines) {
     const auto record = nlohmann::json::parse(line);
     const std::string prompt = record.at("prompt");
-    EXPECT_EQ(tokenizer->encode(prompt, false, BosRule::kAsModelSays).value(),
+    EXPECT_EQ(tokenizer->encode(prompt, false, BosRule::kOnce).value(),
               record.at("prompt_ids").get<std::vector<Token>>())
         << prompt;
   }
@@ -195,13 +195,31 @@ TEST(Tokenizer, StoriesPromptsGiveTheReferenceIdsWithOneBos) {
 
 TEST(Tokenizer, BosIsAddedOnceAndOnlyWhereTheFileSays) {
   Vocab vocab = bpe_vocab();
-  EXPECT_EQ(create_or_die(vocab)->encode("b", true, BosRule::kAsModelSays).value(), (std::vector<Token>{'b'}));
+  EXPECT_EQ(create_or_die(vocab)->encode("b", true, BosRule::kOnce).value(), (std::vector<Token>{'b'}));
   vocab.add_bos = true;
   const auto tokenizer = create_or_die(vocab);
-  EXPECT_EQ(tokenizer->encode("b", true, BosRule::kAsModelSays).value(), (std::vector<Token>{259, 'b'}));
-  EXPECT_EQ(tokenizer->encode("b", true, BosRule::kNever).value(), (std::vector<Token>{'b'}));
-  EXPECT_EQ(tokenizer->encode("<|im_start|>b", true, BosRule::kAsModelSays).value(), (std::vector<Token>{259, 'b'}));
-  EXPECT_EQ(tokenizer->encode("", true, BosRule::kAsModelSays).value(), (std::vector<Token>{259}));
+  EXPECT_EQ(tokenizer->encode("b", true, BosRule::kOnce).value(), (std::vector<Token>{259, 'b'}));
+  EXPECT_EQ(tokenizer->encode("b", true, BosRule::kAsWritten).value(), (std::vector<Token>{'b'}));
+  EXPECT_EQ(tokenizer->encode("<|im_start|>b", true, BosRule::kOnce).value(), (std::vector<Token>{259, 'b'}));
+  EXPECT_EQ(tokenizer->encode("", true, BosRule::kOnce).value(), (std::vector<Token>{259}));
+  vocab.bos = -1;
+  EXPECT_EQ(create_or_die(vocab)->encode("b", true, BosRule::kOnce).value(), (std::vector<Token>{'b'}));
+}
+
+TEST(Tokenizer, OfSeveralBosAtTheStartOneIsKept) {
+  for (const bool add_bos : {false, true}) {
+    Vocab vocab = bpe_vocab();
+    vocab.add_bos = add_bos;
+    const auto tokenizer = create_or_die(vocab);
+    MarkedText text{"<|im_start|><|im_start|>b<|im_start|><|im_start|>", {}};
+    const Encoding once = tokenizer->encode(text, BosRule::kOnce).value();
+    EXPECT_EQ(once.tokens, (std::vector<Token>{259, 'b', 259, 259}));
+    EXPECT_EQ(once.offsets, (std::vector<std::uint32_t>{0, 24, 25, 37}));
+    EXPECT_EQ(tokenizer->encode(text, BosRule::kAsWritten).value().tokens.size(), 5u);
+    text.untrusted = {{12, 24}};
+    const auto typed = tokenizer->encode(text, BosRule::kOnce).value().tokens;
+    EXPECT_EQ(std::count(typed.begin(), typed.end(), 259), 3) << "what a stranger typed is text, and stays";
+  }
 }
 
 TEST(Tokenizer, TheEndIsASetOfTokens) {
