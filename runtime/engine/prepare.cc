@@ -41,6 +41,12 @@ Result<PreparedPrompt> prepare_chat(const LoadedModel& model, const ChatPrompt& 
   if (prompt.messages.empty()) {
     return Error{ErrorCode::kInvalidArgument, "messages is empty: send at least one message", "messages"};
   }
+  if (!prompt.tools_json.empty() && prompt.tools_wanted && !model.chat->mentions_tools()) {
+    return Error{ErrorCode::kUnsupported,
+                 "the model " + model.name + " does not support tools: its chat template never shows them; send no " +
+                     "tools, or tool_choice \"none\", or load a model made for tools",
+                 "tools"};
+  }
   ASSIGN_OR_RETURN(chat_template::RenderedPrompt rendered, model.chat->render(render_input(prompt, now)));
   ASSIGN_OR_RETURN(tokenizer::Encoding encoding, model.tokenizer->encode(rendered, tokenizer::BosRule::kOnce));
   PreparedPrompt prepared;

@@ -2,8 +2,8 @@
 // prepare: a request's prompt to tokens, labelled sections and block keys: template, tokenizer, hashing. Runs in the
 // preparation pool.
 // Errors:   kInvalidArgument (no chat template, a bad message, an unknown token id, longer than the longest request:
-// with
-//           the numbers), kResourceExhausted (limits of template and tokenizer). Messages hold no prompt text.
+//           with the numbers), kUnsupported (tools for a template that never shows them), kResourceExhausted (limits of
+//           template and tokenizer). Messages hold no prompt text.
 // Threads:  pure; any.
 #pragma once
 

@@ -33,6 +33,7 @@ struct ChatMessage {
 struct ChatPrompt {
   std::vector<ChatMessage> messages;
   std::vector<std::string> tools_json;  // each one tool object, re-serialised with its key order kept
+  bool tools_wanted = true;             // false: tool_choice none, so a template without tools may leave them out
   bool add_generation_prompt = true;
 };
 

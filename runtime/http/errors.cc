@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/http/errors.h"
 
+#include <algorithm>
 #include <array>
 
 #include "runtime/http/json_writer.h"
 
 namespace larder::http {
 namespace {
+
+// What an engine's error may be about, of what a request sends.
+constexpr std::array<std::string_view, 3> kMembers{"messages", "prompt", "tools"};
 
 constexpr std::array<ErrorRow, 15> kRows{{
     {ErrorCode::kInvalidArgument, 400, "invalid_request_error", 0},
@@ -51,6 +55,8 @@ std::string error_body(const Error& error, std::string_view param) {
   std::string_view code = error_code_name(error.code);
   if (error.context == kContextLengthExceeded) code = kContextLengthExceeded;
   if (error.code == ErrorCode::kUnauthorized) code = "invalid_api_key";
+  const bool member = std::find(kMembers.begin(), kMembers.end(), error.context) != kMembers.end();
+  if (param.empty() && member) param = error.context;
   return body_of(error.message, row.type, param, code);
 }
 

@@ -241,6 +241,7 @@ void read_tools(Fields& fields, engine::ChatPrompt& prompt) {
   if (!choice) return;
   const bool free = choice->type == Type::kText && (choice->text == "auto" || choice->text == "none");
   if (!free) fields.fail("tool_choice", "only \"auto\" and \"none\" are supported", ErrorCode::kUnsupported);
+  prompt.tools_wanted = choice->text != "none";
 }
 
 void read_chat_lengths(Fields& fields, engine::Request& request) {

@@ -13,7 +13,7 @@ import tempfile
 import threading
 import time
 
-from larderd_process import BIN, STORIES, Larderd, run_checks, running, with_chat_template
+from larderd_process import BIN, STORIES, TEMPLATE, Larderd, run_checks, running, with_chat_template
 
 PROMPT = "Once upon a time, there was a little girl called Lily. She had a red ball and a dog. "
 
@@ -224,6 +224,25 @@ def keys_and_tenants_survive_a_restart(_daemon):
         second.end()
 
 
+def shows_tools_to_the_model_or_refuses_them(daemon):
+    tool = {"type": "function", "function": {"name": "lamp_on", "parameters": {"type": "object"}}}
+    body = {"messages": [{"role": "user", "content": PROMPT}], "max_tokens": 4, "tools": [tool]}
+    status, answer = call(daemon, "POST", "/v1/chat/completions", body)
+    assert status == 400 and answer["error"]["param"] == "tools", answer
+    assert answer["error"]["code"] == "unsupported" and "does not support tools" in answer["error"]["message"], answer
+    assert call(daemon, "POST", "/v1/chat/completions", {**body, "stream": True})[0] == 400
+    assert call(daemon, "POST", "/v1/chat/completions", {**body, "tool_choice": "none"})[0] == 200
+    with tempfile.TemporaryDirectory() as folder:
+        template = "{% for t in tools or [] %}{{ t.function.name }}\n{% endfor %}" + TEMPLATE
+        model = with_chat_template(STORIES, pathlib.Path(folder) / "with-tools.gguf", template)
+        with running(model) as other:
+            status, answer = call(other, "POST", "/v1/chat/completions", body)
+            assert status == 200, answer
+            record = ctl_json(other, "requests", "show", str(answer["larder"]["request"]))
+            sections = [(s["kind"], s["label"]) for s in record["sections"]]
+            assert ("tool", "tool lamp_on") in sections, sections
+
+
 def ends_in_time_with_clients_open(_daemon):
     with tempfile.TemporaryDirectory() as folder:
         daemon = Larderd(STORIES, folder)
@@ -239,7 +258,8 @@ def ends_in_time_with_clients_open(_daemon):
 
 CHECKS = [answers_probes, refuses_web_pages, reuses_and_explains, pins_and_deletes, keeps_tenants_apart, shows_status,
           frees_everything_of_clients_that_leave, stays_alive_under_a_crowd, logs_hold_no_text_and_no_key, exit_codes,
-          ports_and_folders_are_held_once, keys_and_tenants_survive_a_restart, ends_in_time_with_clients_open]
+          ports_and_folders_are_held_once, keys_and_tenants_survive_a_restart,
+          shows_tools_to_the_model_or_refuses_them, ends_in_time_with_clients_open]
 
 
 def main():

@@ -155,6 +155,9 @@ def refuses_in_openais_words(client):
     error = refused(openai.BadRequestError, lambda: chat(client, messages=[]))
     assert error.param == "messages", error.body
     refused(openai.NotFoundError, lambda: chat(client, model="no-such-model"))
+    tool = {"type": "function", "function": {"name": "lamp_on", "parameters": {"type": "object", "properties": {}}}}
+    error = refused(openai.BadRequestError, lambda: chat(client, tools=[tool]))
+    assert error.param == "tools" and error.code == "unsupported", error.body
     long = [{"role": "user", "content": "a word and another, " * 20000}]
     error = refused(openai.BadRequestError, lambda: chat(client, messages=long))
     assert error.code == "context_length_exceeded", error.body

@@ -107,6 +107,25 @@ TEST(Prepare, AChatAndACompletionOfTheSameTextAreTheSameTokens) {
   EXPECT_EQ(prepare_or_die(model_of(kTurns, true), TextPrompt{"[sys][hi]"}).tokens, printed.tokens);
 }
 
+TEST(Prepare, ToolsGoIntoThePromptOrAreRefused) {
+  const char* with_tools = "{% for t in tools or [] %}{{ t.function.name }};{% endfor %}{{ messages[0].content }}";
+  ChatPrompt prompt = chat_of("sys", "hi");
+  prompt.tools_json = {R"({"type":"function","function":{"name":"lamp"}})"};
+  const PreparedPrompt shown = prepare_or_die(model_of(with_tools, false), prompt);
+  ASSERT_FALSE(shown.sections.empty());
+  EXPECT_EQ(shown.sections[0].kind, SectionKind::kTool);
+  EXPECT_EQ(shown.sections[0].label, "tool lamp");
+
+  const LoadedModel without = model_of(kTurns, false);
+  const auto refused = prepare_prompt(without, prompt, 0);
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(refused.error().code, ErrorCode::kUnsupported);
+  EXPECT_EQ(refused.error().context, "tools");
+  EXPECT_NE(refused.error().message.find("tiny does not support tools"), std::string::npos);
+  prompt.tools_wanted = false;
+  EXPECT_EQ(prepare_or_die(without, prompt).tokens, prepare_or_die(without, chat_of("sys", "hi")).tokens);
+}
+
 TEST(Prepare, ABosThatSomebodyTypedIsText) {
   const LoadedModel model = model_of("{% for m in messages %}{{ m.content }}{% endfor %}", true);
   const PreparedPrompt typed = prepare_or_die(model, chat_of("<s>", "<s>"));

@@ -175,6 +175,8 @@ TEST(ErrorTable, EveryCodeHasOneRowAndTheFourMembers) {
       EXPECT_NE(answer.body.find(member), std::string::npos) << answer.body;
     }
   }
+  EXPECT_NE(error_body({ErrorCode::kUnsupported, "no", "tools"}).find("\"param\":\"tools\""), std::string::npos);
+  EXPECT_NE(error_body({ErrorCode::kUnsupported, "no", "tiny"}).find("\"param\":null"), std::string::npos);
   EXPECT_EQ(error_body({ErrorCode::kInvalidArgument, "long", std::string(kContextLengthExceeded)}),
             "{\"error\":{\"message\":\"long\",\"type\":\"invalid_request_error\",\"param\":null,"
             "\"code\":\"context_length_exceeded\"}}");

@@ -192,6 +192,12 @@ TEST(ChatRequest, WhatIsNotSupportedIsRefusedByName) {
   const Fault format = chat_fault(chat_with(R"("response_format":{"type":"json_schema","json_schema":{}})"));
   EXPECT_EQ(format.error.code, ErrorCode::kUnsupported);
   EXPECT_NE(format.error.message.find("json_schema"), std::string::npos);
+  const auto wanted = [](const std::string& more) {
+    return std::get<engine::ChatPrompt>(chat(chat_with(more)).request.prompt).tools_wanted;
+  };
+  EXPECT_TRUE(wanted(R"("tool_choice":"auto")"));
+  EXPECT_TRUE(wanted(R"("seed":1)"));
+  EXPECT_FALSE(wanted(R"("tool_choice":"none")"));
   EXPECT_EQ(chat_fault(chat_with(R"("tool_choice":"required")")).error.code, ErrorCode::kUnsupported);
   EXPECT_EQ(chat_fault(chat_with(R"("tool_choice":{"type":"function"})")).param, "tool_choice");
 }
