@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/http/control_answer.h"
 
+#include <concepts>
+#include <type_traits>
+
 #include "runtime/http/json_writer.h"
 #include "runtime/http/verdict_text.h"
 
@@ -46,262 +49,182 @@ std::string_view word(SectionKind kind) {
   return "template";
 }
 
-template <typename Items>
-void write_list(JsonWriter& out, std::string_view name, const Items& items);
-
-void write(JsonWriter& out, const std::string& text) { out.text(text); }
-
-void write(JsonWriter& out, const Section& s) {
-  out.begin_object()
-      .member("kind", word(s.kind))
-      .member("label", s.label)
-      .member("byte_begin", s.byte_begin)
-      .member("byte_end", s.byte_end)
-      .member("token_begin", s.token_begin)
-      .member("token_end", s.token_end)
-      .end_object();
+// One value: an id as its number, an enum as its word.
+template <std::integral T>
+void write(JsonWriter& out, T value) {
+  if constexpr (std::same_as<T, bool>) {
+    out.flag(value);
+  } else {
+    out.integer(value);
+  }
 }
 
-void write(JsonWriter& out, const engine::TreeNode& n) {
-  out.begin_object()
-      .member("id", n.id.value)
-      .member("parent", n.parent.value)
-      .member("tenant", n.tenant)
-      .member("model", n.model)
-      .member("first_position", n.first_position)
-      .member("tokens", n.tokens)
-      .member("blocks", n.blocks)
-      .member("bytes", n.bytes)
-      .member("device_blocks", n.device_blocks)
-      .member("host_blocks", n.host_blocks)
-      .member("disk_blocks", n.disk_blocks)
-      .member("pinned", n.pinned)
-      .member("in_use", n.in_use)
-      .member("growing", n.growing)
-      .member("hits", n.hits)
-      .member("created", n.created)
-      .member("last_hit", n.last_hit)
-      .member("compute_ms", n.compute_ms)
-      .member("made_by", n.made_by.value)
-      .member("label", n.label)
-      .end_object();
+template <typename Enum>
+  requires std::is_enum_v<Enum>
+void write(JsonWriter& out, Enum value) {
+  out.text(word(value));
 }
 
-void write(JsonWriter& out, const RequestRecord& r) {
-  out.begin_object()
-      .member("id", r.id.value)
-      .member("state", word(r.state))
-      .member("epoch", r.epoch)
-      .member("tenant", r.tenant)
-      .member("model", r.model)
-      .member("submitted", r.submitted)
-      .key("usage")
-      .begin_object()
-      .member("prompt_tokens", r.usage.prompt_tokens)
-      .member("cached_tokens", r.usage.cached_tokens)
-      .member("completion_tokens", r.usage.completion_tokens)
-      .end_object()
-      .key("timings");
-  write_timings(out, r.timings);
-  out.key("verdict");
-  write_verdict(out, r.verdict);
-  out.member("sentence", verdict_sentence(r.verdict, r.sections));
-  write_list(out, "sections", r.sections);
-  out.member("error", r.error).member("diverged_here", r.diverged_here).member("diverged_cached", r.diverged_cached);
-  write_list(out, "here_tokens", r.here_tokens);
-  write_list(out, "cached_tokens", r.cached_tokens);
+template <typename Tag, typename Number>
+void write(JsonWriter& out, StrongId<Tag, Number> id) {
+  out.integer(id.value);
+}
+
+void write(JsonWriter& out, double value) { out.number(value); }
+void write(JsonWriter& out, std::string_view text) { out.text(text); }
+
+// Names and values in turns.
+void members(JsonWriter& /*out*/) {}
+
+template <typename Value, typename... Rest>
+void members(JsonWriter& out, std::string_view name, const Value& value, const Rest&... rest) {
+  write(out.key(name), value);
+  members(out, rest...);
+}
+
+template <typename... Members>
+void object(JsonWriter& out, const Members&... all) {
+  out.begin_object();
+  members(out, all...);
   out.end_object();
 }
 
+void write(JsonWriter& out, const Section& s) {
+  object(out, "kind", s.kind, "label", s.label, "byte_begin", s.byte_begin, "byte_end", s.byte_end,
+         "token_begin", s.token_begin, "token_end", s.token_end);
+}
+
+void write(JsonWriter& out, const engine::TreeNode& n) {
+  object(out, "id", n.id, "parent", n.parent, "tenant", n.tenant, "model", n.model, "first_position", n.first_position,
+         "tokens", n.tokens, "blocks", n.blocks, "bytes", n.bytes, "device_blocks", n.device_blocks,
+         "host_blocks", n.host_blocks, "disk_blocks", n.disk_blocks, "pinned", n.pinned, "in_use", n.in_use,
+         "growing", n.growing, "hits", n.hits, "created", n.created, "last_hit", n.last_hit, "compute_ms", n.compute_ms,
+         "made_by", n.made_by, "label", n.label);
+}
+
+void write(JsonWriter& out, const engine::Usage& u) {
+  object(out, "prompt_tokens", u.prompt_tokens, "cached_tokens", u.cached_tokens,
+         "completion_tokens", u.completion_tokens);
+}
+
 void write(JsonWriter& out, const engine::TenantInfo& t) {
-  out.begin_object()
-      .member("id", t.id.value)
-      .member("name", t.name)
-      .member("blocks", t.blocks)
-      .member("bytes", t.bytes)
-      .member("pinned_bytes", t.pinned_bytes)
-      .member("quota_bytes", t.quota_bytes)
-      .member("requests", t.requests)
-      .member("prompt_tokens", t.prompt_tokens)
-      .member("cached_tokens", t.cached_tokens)
-      .member("running", t.running)
-      .member("queued", t.queued)
-      .end_object();
+  object(out, "id", t.id, "name", t.name, "blocks", t.blocks, "bytes", t.bytes, "pinned_bytes", t.pinned_bytes,
+         "quota_bytes", t.quota_bytes, "requests", t.requests, "prompt_tokens", t.prompt_tokens,
+         "cached_tokens", t.cached_tokens, "running", t.running, "queued", t.queued);
 }
 
 void write(JsonWriter& out, const engine::KeyInfo& k) {
-  out.begin_object()
-      .member("id", k.id.value)
-      .member("tenant", k.tenant.value)
-      .member("prefix", k.prefix)
-      .member("label", k.label)
-      .member("admin", k.admin)
-      .member("created", k.created)
-      .member("last_used", k.last_used)
-      .end_object();
+  object(out, "id", k.id, "tenant", k.tenant, "prefix", k.prefix, "label", k.label, "admin", k.admin,
+         "created", k.created, "last_used", k.last_used);
 }
 
 void write(JsonWriter& out, const engine::PinInfo& p) {
-  out.begin_object()
-      .member("id", p.id.value)
-      .member("node", p.node.value)
-      .member("tenant", p.tenant.value)
-      .member("reason", p.reason)
-      .member("blocks", p.blocks)
-      .member("bytes", p.bytes)
-      .member("created", p.created)
-      .member("expires", p.expires)
-      .end_object();
+  object(out, "id", p.id, "node", p.node, "tenant", p.tenant, "reason", p.reason, "blocks", p.blocks, "bytes", p.bytes,
+         "created", p.created, "expires", p.expires);
 }
 
 void write(JsonWriter& out, const ModelInfo& m) {
-  out.begin_object()
-      .member("id", m.id.value)
-      .member("state", word(m.state))
-      .member("name", m.name)
-      .member("path", m.path)
-      .member("architecture", m.architecture)
-      .member("quantisation", m.quantisation)
-      .member("file_bytes", m.file_bytes)
-      .member("weight_bytes", m.weight_bytes)
-      .member("kv_bytes_per_token", m.kv_bytes_per_token)
-      .member("n_context", m.n_context)
-      .member("max_request_tokens", m.max_request_tokens)
-      .member("progress", m.progress)
-      .member("arithmetic_id", m.arithmetic_id)
-      .member("device", m.device)
-      .member("digest", m.digest)
-      .member("error", m.error)
-      .member("has_chat_template", m.has_chat_template)
-      .end_object();
+  object(out, "id", m.id, "state", m.state, "name", m.name, "path", m.path, "architecture", m.architecture,
+         "quantisation", m.quantisation, "file_bytes", m.file_bytes, "weight_bytes", m.weight_bytes,
+         "kv_bytes_per_token", m.kv_bytes_per_token, "n_context", m.n_context,
+         "max_request_tokens", m.max_request_tokens, "progress", m.progress, "arithmetic_id", m.arithmetic_id,
+         "device", m.device, "digest", m.digest, "error", m.error, "has_chat_template", m.has_chat_template);
 }
 
 void write(JsonWriter& out, const engine::PoolInfo& p) {
-  out.begin_object()
-      .member("blocks_total", p.blocks_total)
-      .member("blocks_free", p.blocks_free)
-      .member("blocks_cached", p.blocks_cached)
-      .member("blocks_in_use", p.blocks_in_use)
-      .member("blocks_pinned", p.blocks_pinned)
-      .member("block_bytes", p.block_bytes)
-      .member("pin_budget_bytes", p.pin_budget_bytes)
-      .member("evicted_blocks", p.evicted_blocks)
-      .member("tree_nodes", p.tree_nodes)
-      .end_object();
+  object(out, "blocks_total", p.blocks_total, "blocks_free", p.blocks_free, "blocks_cached", p.blocks_cached,
+         "blocks_in_use", p.blocks_in_use, "blocks_pinned", p.blocks_pinned, "block_bytes", p.block_bytes,
+         "pin_budget_bytes", p.pin_budget_bytes, "evicted_blocks", p.evicted_blocks, "tree_nodes", p.tree_nodes);
 }
 
 void write(JsonWriter& out, const engine::Interval& i) {
-  out.begin_object()
-      .member("begin", i.begin)
-      .member("requests", i.requests)
-      .member("full_prefix", i.full_prefix)
-      .member("prompt_tokens", i.prompt_tokens)
-      .member("cached_tokens", i.cached_tokens)
-      .member("completion_tokens", i.completion_tokens)
-      .member("evicted_blocks", i.evicted_blocks)
-      .member("blocks_used", i.blocks_used)
-      .member("blocks_pinned", i.blocks_pinned)
-      .member("saved_ms", i.saved_ms)
-      .member("warm_p50_ms", i.warm_p50_ms)
-      .member("warm_p99_ms", i.warm_p99_ms)
-      .member("cold_p50_ms", i.cold_p50_ms)
-      .member("cold_p99_ms", i.cold_p99_ms)
-      .end_object();
+  object(out, "begin", i.begin, "requests", i.requests, "full_prefix", i.full_prefix, "prompt_tokens", i.prompt_tokens,
+         "cached_tokens", i.cached_tokens, "completion_tokens", i.completion_tokens, "evicted_blocks", i.evicted_blocks,
+         "blocks_used", i.blocks_used, "blocks_pinned", i.blocks_pinned, "saved_ms", i.saved_ms,
+         "warm_p50_ms", i.warm_p50_ms, "warm_p99_ms", i.warm_p99_ms, "cold_p50_ms", i.cold_p50_ms,
+         "cold_p99_ms", i.cold_p99_ms);
 }
 
 void write(JsonWriter& out, const engine::JobInfo& j) {
-  out.begin_object()
-      .member("id", j.id.value)
-      .member("verb", j.verb)
-      .member("progress", j.progress)
-      .member("done", j.done)
-      .member("error", j.error)
-      .end_object();
+  object(out, "id", j.id, "verb", j.verb, "progress", j.progress, "done", j.done, "error", j.error);
 }
 
 void write(JsonWriter& out, const engine::EntryInfo& e) {
-  out.begin_object()
-      .member("id", e.id.value)
-      .member("node", e.node.value)
-      .member("tenant", e.tenant.value)
-      .member("name", e.name)
-      .member("tokens", e.tokens)
-      .member("bytes", e.bytes)
-      .member("pinned", e.pinned)
-      .member("hits", e.hits)
-      .member("saved_ms", e.saved_ms)
-      .end_object();
+  object(out, "id", e.id, "node", e.node, "tenant", e.tenant, "name", e.name, "tokens", e.tokens, "bytes", e.bytes,
+         "pinned", e.pinned, "hits", e.hits, "saved_ms", e.saved_ms);
 }
 
 void write(JsonWriter& out, const engine::PackInfo& p) {
-  out.begin_object()
-      .member("id", p.id)
-      .member("name", p.name)
-      .member("language", p.language)
-      .member("text", p.text)
-      .member("version", p.version)
-      .member("tokens", p.tokens)
-      .member("warm", p.warm)
-      .member("pinned", p.pinned)
-      .member("node", p.node.value)
-      .end_object();
+  object(out, "id", p.id, "name", p.name, "language", p.language, "text", p.text, "version", p.version,
+         "tokens", p.tokens, "warm", p.warm, "pinned", p.pinned, "node", p.node);
 }
 
+void write(JsonWriter& out, const settings::Settings::Shown& shown) {
+  const settings::SettingRow& row = *shown.row;
+  object(out, "key", row.name, "value", shown.value, "default", row.default_value, "min", row.min, "max", row.max,
+         "unit", row.unit, "choices", row.choices, "needs_restart", row.needs_restart, "is_default", shown.is_default,
+         "overridden", shown.overridden, "restart_pending", shown.restart_pending, "help", row.help);
+}
+
+void write(JsonWriter& out, const RequestRecord& r);
+
 template <typename Items>
-void write_list(JsonWriter& out, std::string_view name, const Items& items) {
+void list(JsonWriter& out, std::string_view name, const Items& items) {
   out.key(name).begin_array();
   for (const auto& item : items) write(out, item);
   out.end_array();
 }
 
-void write_tree(JsonWriter& out, const Snapshot& s) {
+void write(JsonWriter& out, const RequestRecord& r) {
+  out.begin_object();
+  members(out, "id", r.id, "state", r.state, "epoch", r.epoch, "tenant", r.tenant, "model", r.model,
+          "submitted", r.submitted);
+  write(out.key("usage"), r.usage);
+  write_timings(out.key("timings"), r.timings);
+  write_verdict(out.key("verdict"), r.verdict);
+  out.member("sentence", verdict_sentence(r.verdict, r.sections));
+  list(out, "sections", r.sections);
+  members(out, "error", r.error, "diverged_here", r.diverged_here, "diverged_cached", r.diverged_cached);
+  list(out, "here_tokens", r.here_tokens);
+  list(out, "cached_tokens", r.cached_tokens);
+  out.end_object();
+}
+
+void tree(JsonWriter& out, const Snapshot& s) {
   if (s.tree) {
-    write_list(out, "tree", *s.tree);
+    list(out, "tree", *s.tree);
   } else {
     out.key("tree").null();
   }
 }
 
-void write_model_card(JsonWriter& out, const ModelInfo& m, WallTime started) {
-  out.begin_object()
-      .member("id", m.name)
-      .member("object", "model")
-      .member("created", started / 1000)
-      .member("owned_by", "larder")
-      .member("max_model_len", m.max_request_tokens)
-      .end_object();
+void model_card(JsonWriter& out, const ModelInfo& m, WallTime started) {
+  object(out, "id", m.name, "object", "model", "created", started / 1000, "owned_by", "larder",
+         "max_model_len", m.max_request_tokens);
 }
 
 }  // namespace
 
 std::string snapshot_json(const Snapshot& s) {
   JsonWriter out;
-  out.begin_object()
-      .member("epoch", s.epoch)
-      .member("since", s.since)
-      .member("at", s.at)
-      .member("started", s.started)
-      .member("version", s.version)
-      .member("device", s.device)
-      .key("pool");
-  write(out, s.pool);
-  write_list(out, "models", s.models);
-  write_list(out, "tenants", s.tenants);
-  write_list(out, "keys", s.keys);
-  write_list(out, "pins", s.pins);
-  write_list(out, "entries", s.entries);
-  write_list(out, "packs", s.packs);
-  write_list(out, "jobs", s.jobs);
-  write_tree(out, s);
-  write_list(out, "requests", s.requests);
-  write_list(out, "history", s.history);
-  out.member("running", s.running)
-      .member("queued", s.queued)
-      .member("decode_tokens_per_s", s.decode_tokens_per_s)
-      .member("prefill_tokens_per_s", s.prefill_tokens_per_s)
-      .member("dropped_events", s.dropped_events)
-      .member("resident_bytes", s.resident_bytes)
-      .end_object();
+  out.begin_object();
+  members(out, "epoch", s.epoch, "since", s.since, "at", s.at, "started", s.started, "version", s.version,
+          "device", s.device);
+  write(out.key("pool"), s.pool);
+  list(out, "models", s.models);
+  list(out, "tenants", s.tenants);
+  list(out, "keys", s.keys);
+  list(out, "pins", s.pins);
+  list(out, "entries", s.entries);
+  list(out, "packs", s.packs);
+  list(out, "jobs", s.jobs);
+  tree(out, s);
+  list(out, "requests", s.requests);
+  list(out, "history", s.history);
+  members(out, "running", s.running, "queued", s.queued, "decode_tokens_per_s", s.decode_tokens_per_s,
+          "prefill_tokens_per_s", s.prefill_tokens_per_s, "dropped_events", s.dropped_events,
+          "resident_bytes", s.resident_bytes);
+  out.end_object();
   return out.take();
 }
 
@@ -309,21 +232,21 @@ std::string part_json(const Snapshot& s, std::string_view name) {
   JsonWriter out;
   out.begin_object().member("epoch", s.epoch);
   if (name == "tree") {
-    write_tree(out, s);
+    tree(out, s);
   } else if (name == "requests") {
-    write_list(out, name, s.requests);
+    list(out, name, s.requests);
   } else if (name == "tenants") {
-    write_list(out, name, s.tenants);
+    list(out, name, s.tenants);
   } else if (name == "keys") {
-    write_list(out, name, s.keys);
+    list(out, name, s.keys);
   } else if (name == "pins") {
-    write_list(out, name, s.pins);
+    list(out, name, s.pins);
   } else if (name == "entries") {
-    write_list(out, name, s.entries);
+    list(out, name, s.entries);
   } else if (name == "packs") {
-    write_list(out, name, s.packs);
+    list(out, name, s.packs);
   } else if (name == "models") {
-    write_list(out, name, s.models);
+    list(out, name, s.models);
   } else {
     return {};
   }
@@ -343,41 +266,19 @@ std::string request_json(const Snapshot& s, RequestId id) {
 
 std::string result_json(const engine::VerbResult& r) {
   JsonWriter out;
-  out.begin_object()
-      .member("pin", r.pin.value)
-      .member("tenant", r.tenant.value)
-      .member("key", r.key.value)
-      .member("secret", r.secret)
-      .member("blocks", r.blocks)
-      .member("bytes", r.bytes)
-      .member("tokens", r.tokens)
-      .member("detail", r.detail);
-  write_list(out, "placement", r.placement);
+  out.begin_object();
+  members(out, "pin", r.pin, "tenant", r.tenant, "key", r.key, "secret", r.secret, "blocks", r.blocks, "bytes", r.bytes,
+          "tokens", r.tokens, "detail", r.detail);
+  list(out, "placement", r.placement);
   out.member("restart_needed", r.restart_needed).end_object();
   return out.take();
 }
 
 std::string settings_json(const settings::Settings& settings) {
   JsonWriter out;
-  out.begin_object().key("settings").begin_array();
-  for (const settings::Settings::Shown& shown : settings.all()) {
-    const settings::SettingRow& row = *shown.row;
-    out.begin_object()
-        .member("key", row.name)
-        .member("value", shown.value)
-        .member("default", row.default_value)
-        .member("min", row.min)
-        .member("max", row.max)
-        .member("unit", row.unit)
-        .member("choices", row.choices)
-        .member("needs_restart", row.needs_restart)
-        .member("is_default", shown.is_default)
-        .member("overridden", shown.overridden)
-        .member("restart_pending", shown.restart_pending)
-        .member("help", row.help)
-        .end_object();
-  }
-  out.end_array().end_object();
+  out.begin_object();
+  list(out, "settings", settings.all());
+  out.end_object();
   return out.take();
 }
 
@@ -385,7 +286,7 @@ std::string model_list_json(const Snapshot& s) {
   JsonWriter out;
   out.begin_object().member("object", "list").key("data").begin_array();
   for (const ModelInfo& m : s.models) {
-    if (m.state == ModelInfo::State::kReady) write_model_card(out, m, s.started);
+    if (m.state == ModelInfo::State::kReady) model_card(out, m, s.started);
   }
   out.end_array().end_object();
   return out.take();
@@ -395,7 +296,7 @@ std::string model_json(const Snapshot& s, std::string_view name) {
   for (const ModelInfo& m : s.models) {
     if (m.state != ModelInfo::State::kReady || m.name != name) continue;
     JsonWriter out;
-    write_model_card(out, m, s.started);
+    model_card(out, m, s.started);
     return out.take();
   }
   return {};
