@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Compiles every header alone, so that each one includes what it needs: headers_alone.py COMPILER [BASE].
+"""Compiles every header alone, so that each one includes what it needs: headers_alone.py COMPILER [--changed].
 
-With BASE, a commit, only headers that changed since then. The window's headers are compiled with Qt's include paths.
+With --changed only headers that changed since $LARDER_TIDY_BASE, else in the last three commits, and new ones. The
+window's headers are compiled with Qt's include paths. Exit status 77: skipped, because this is no git checkout.
 """
 import concurrent.futures
 import os
@@ -14,6 +15,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent.parent
 WARNINGS = ['-Wall', '-Wextra', '-Wpedantic', '-Wshadow', '-Wconversion', '-Wold-style-cast', '-Werror',
             '-Wno-pragma-once-outside-header']
+SKIPPED = 77
 PACKAGES = ['Qt6Widgets', 'Qt6Network', 'Qt6Svg', 'Qt6Test']
 QT_MORE = ['-isystem/usr/include/x86_64-linux-gnu/qt6/' + module for module in ('QtCharts', 'QtOpenGLWidgets')]
 
@@ -37,11 +39,22 @@ def compile_alone(compiler, name, flags):
     return name, done.returncode, done.stderr
 
 
-def main(compiler, base=None):
-    names = output('git', 'ls-files', '-co', '--exclude-standard', '--', '*.h').split()
-    if base:
-        changed = set(output('git', 'diff', '--name-only', '--diff-filter=d', base, '--', '*.h').split())
-        names = [n for n in names if n in changed]
+def all_headers():
+    return output('git', 'ls-files', '-co', '--exclude-standard', '--', '*.h').split()
+
+
+def changed_headers():
+    base = os.environ.get('LARDER_TIDY_BASE') or output('git', 'rev-list', '--max-count=4', 'HEAD').split()[-1]
+    changed = output('git', 'diff', '--name-only', '--diff-filter=d', base, '--', '*.h').split()
+    return changed + output('git', 'ls-files', '-o', '--exclude-standard', '--', '*.h').split()
+
+
+def main(compiler, only_changed):
+    try:
+        names = changed_headers() if only_changed else all_headers()
+    except (OSError, subprocess.CalledProcessError):
+        print('skipped: the headers are found through git, and this is no checkout')
+        return SKIPPED
     qt = qt_flags()
     jobs = [(compiler, n, qt or [] if n.startswith(('gui/', 'tests/gui/')) else []) for n in names
             if qt is not None or not n.startswith(('gui/', 'tests/gui/'))]
@@ -56,6 +69,6 @@ def main(compiler, base=None):
 
 
 if __name__ == '__main__':
-    if len(sys.argv) not in (2, 3):
+    if len(sys.argv) < 2 or sys.argv[2:] not in ([], ['--changed']):
         sys.exit(__doc__)
-    sys.exit(main(*sys.argv[1:]))
+    sys.exit(main(sys.argv[1], len(sys.argv) == 3))
