@@ -56,7 +56,7 @@ MarkedString replace(const MarkedString& text, std::string_view from, const Mark
 std::vector<MarkedString> split(const MarkedString& text, std::int64_t max_splits);  // at white space
 std::vector<MarkedString> split(const MarkedString& text, std::string_view separator, std::int64_t max_splits);
 
-// Case of ASCII, Latin, Greek and Cyrillic letters; others stay.
+// Case of letters of ASCII, Latin-1, Latin Extended-A, Cyrillic up to U+045F and Greek without accents; others stay.
 enum class Case : std::uint8_t { kLower, kUpper, kCapitalised };
 MarkedString change_case(const MarkedString& text, Case wanted);
 

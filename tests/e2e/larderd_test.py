@@ -6,6 +6,8 @@ import http.client
 import json
 import os
 import pathlib
+import re
+import shutil
 import socket
 import subprocess
 import sys
@@ -13,7 +15,7 @@ import tempfile
 import threading
 import time
 
-from larderd_process import BIN, STORIES, TEMPLATE, Larderd, run_checks, running, with_chat_template
+from larderd_process import BIN, DATA, STORIES, TEMPLATE, Larderd, run_checks, running, with_chat_template
 
 PROMPT = "Once upon a time, there was a little girl called Lily. She had a red ball and a dog. "
 
@@ -190,6 +192,87 @@ def logs_hold_no_text_and_no_key(daemon):
     assert "CANARY" not in written and daemon.key not in written
 
 
+def bounds_what_clients_send(_daemon):
+    with tempfile.TemporaryDirectory() as folder:
+        settings = {"api.max_body_bytes": 4096, "api.max_depth": 8, "api.header_timeout_ms": 300,
+                    "api.body_timeout_ms": 300, "api.idle_timeout_ms": 300}
+        options = [word for key, value in settings.items() for word in ("--set", f"{key}={value}")]
+        daemon = Larderd(STORIES, folder, options)
+        status, answer = call(daemon, "POST", "/v1/completions", {"prompt": "a" * 5000})
+        assert status == 413 and answer["error"]["code"] == "body_too_large", answer
+        deep = {"prompt": "a", "x": json.loads("[" * 9 + "]" * 9)}
+        status, answer = call(daemon, "POST", "/v1/completions", deep)
+        assert status == 400 and "deep" in answer["error"]["message"], answer
+        assert call(daemon, "GET", "/" + "p" * 9000)[0] == 414
+        assert call(daemon, "GET", "/", headers={"X-Long": "h" * 17000})[0] == 431
+        head = f"POST /v1/completions HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {daemon.key}\r\n"
+        for part in ("POST /v1/compl", head + "Content-Type: application/json\r\nContent-Length: 50\r\n\r\n{"):
+            with socket.create_connection(daemon.url.removeprefix("http://").split(":"), timeout=30) as slow:
+                slow.sendall(part.encode())
+                assert slow.recv(100).startswith(b"HTTP/1.1 408 "), part
+        with socket.create_connection(daemon.url.removeprefix("http://").split(":"), timeout=30) as silent:
+            assert silent.recv(100) == b""
+        complete(daemon)
+        daemon.end()
+
+
+def ends_requests_when_told(daemon):
+    long = {"prompt": PROMPT, "max_tokens": 450, "ignore_eos": True}
+    status, answer = call(daemon, "POST", "/v1/completions", {**long, "larder": {"deadline_ms": 1}})
+    assert status == 504 and answer["error"]["code"] == "deadline_exceeded", answer
+    ends = []
+    waiting = [threading.Thread(target=lambda: ends.append(call(daemon, "POST", "/v1/completions", {**long, "n": 16})))
+               for _ in range(4)]
+    for thread in waiting:
+        thread.start()
+
+    def running_ones():
+        return [r["id"] for r in call(daemon, "GET", "/larder/v1/requests")[1]["requests"]
+                if r["state"] in ("preparing", "queued", "prefill", "decode")]
+    while any(thread.is_alive() for thread in waiting):
+        for request in running_ones():
+            assert call(daemon, "POST", f"/larder/v1/requests/{request}/cancel", {})[0] in (200, 404)
+    assert 499 in [status for status, _ in ends] and {status for status, _ in ends} <= {499, 200}, ends
+    assert call(daemon, "POST", "/larder/v1/requests/999999/cancel", {})[0] == 404
+    wait_for(lambda: quiet(daemon))
+
+
+def loads_and_unloads_models(_daemon):
+    with tempfile.TemporaryDirectory() as folder:
+        daemon = Larderd(None, folder)
+        assert call(daemon, "GET", "/readyz")[0] == 503 and call(daemon, "GET", "/v1/models")[1]["data"] == []
+        assert call(daemon, "POST", "/v1/completions", {"prompt": "a"})[0] == 503
+        assert call(daemon, "POST", "/larder/v1/models/load", {"path": folder + "/none.gguf"})[0] == 404
+        assert call(daemon, "POST", "/larder/v1/models/load", {"path": str(STORIES)})[0] == 200
+        assert call(daemon, "GET", "/readyz")[0] == 200
+        assert complete(daemon)["choices"][0]["text"]
+        ready = next(m for m in call(daemon, "GET", "/larder/v1/models")[1]["models"] if m["state"] == "ready")
+        assert call(daemon, "POST", "/larder/v1/models/unload", {"model": 999})[0] == 404
+        assert call(daemon, "POST", "/larder/v1/models/unload", {"model": ready["id"]})[0] == 200
+        assert call(daemon, "GET", "/readyz")[0] == 503
+        daemon.end()
+
+
+def answers_curl_as_the_page_says(daemon):
+    if shutil.which("curl") is None:
+        print("      skipped: there is no curl")
+        return
+    page = (DATA.parent.parent / "runtime" / "http" / "API.md").read_text()
+    commands = [c.replace("\\\n", " ") for c in re.findall(r"^    (curl (?:.*\\\n)*.*)$", page, re.MULTILINE)]
+    assert len(commands) >= 2, commands
+    complete(daemon)
+    node = call(daemon, "GET", "/larder/v1/tree")[1]["tree"][-1]["id"]
+    for command in commands:
+        command = command.replace("http://127.0.0.1:4114", daemon.url).replace('"node": 7', f'"node": {node}')
+        done = subprocess.run(["sh", "-c", command], env={**os.environ, "LARDER_KEY": daemon.key}, capture_output=True,
+                              text=True, timeout=60)
+        assert done.returncode == 0 and "error" not in json.loads(done.stdout), (command, done.stdout, done.stderr)
+    words = ["curl", "-sN", "-H", "x-api-key: " + daemon.key, "-H", "Content-Type: application/json", "-d",
+             '{"prompt": "Once", "max_tokens": 3, "stream": true}', daemon.url + "/v1/completions"]
+    shown = subprocess.run(words, capture_output=True, text=True, timeout=60).stdout
+    assert shown.startswith("data: {") and shown.endswith("data: [DONE]\n\n"), shown
+
+
 def exit_codes(_daemon):
     with tempfile.TemporaryDirectory() as folder:
         for words, expect in ((["--nonsense"], 2), (["--set", "api.lan=maybe"], 2), (["--listen", "nowhere"], 2),
@@ -257,8 +340,9 @@ def ends_in_time_with_clients_open(_daemon):
 
 
 CHECKS = [answers_probes, refuses_web_pages, reuses_and_explains, pins_and_deletes, keeps_tenants_apart, shows_status,
-          frees_everything_of_clients_that_leave, stays_alive_under_a_crowd, logs_hold_no_text_and_no_key, exit_codes,
-          ports_and_folders_are_held_once, keys_and_tenants_survive_a_restart,
+          frees_everything_of_clients_that_leave, stays_alive_under_a_crowd, bounds_what_clients_send,
+          ends_requests_when_told, loads_and_unloads_models, answers_curl_as_the_page_says,
+          logs_hold_no_text_and_no_key, exit_codes, ports_and_folders_are_held_once, keys_and_tenants_survive_a_restart,
           shows_tools_to_the_model_or_refuses_them, ends_in_time_with_clients_open]
 
 

@@ -146,6 +146,25 @@ def completes_text_and_token_ids(client):
     assert all(0 < len(top) <= 2 for top in scored.logprobs.top_logprobs[1:]), scored
 
 
+def draws_on_past_the_end_when_told(client):
+    """A bias makes the end token (2 in both vocabularies) the likeliest one."""
+    ended = client.completions.create(model="", prompt="Once", max_tokens=6, temperature=0, logit_bias={"2": 100})
+    assert ended.choices[0].finish_reason == "stop" and ended.choices[0].text == "", ended
+    more = client.completions.create(model="", prompt="Once", max_tokens=6, temperature=0, logit_bias={"2": 100},
+                                     extra_body={"ignore_eos": True})
+    assert more.choices[0].finish_reason == "length" and more.usage.completion_tokens == 6, more
+
+
+def refuses_bad_token_ids(client):
+    for ids in ([999999], [1, -1], [1, 2**40]):
+        for more in ({}, {"echo": True}, {"echo": True, "logprobs": 1}):
+            error = refused(openai.BadRequestError, lambda: client.completions.create(model="", prompt=ids,
+                                                                                      max_tokens=1, **more))
+            assert error.param.startswith("prompt") and str(ids[-1]) in error.message, error.body
+    for bad in ([], [[]], [1.5], ["a", "b"]):
+        refused(openai.BadRequestError, lambda: client.completions.create(model="", prompt=bad, max_tokens=1))
+
+
 def refuses_in_openais_words(client):
     error = refused(openai.BadRequestError, lambda: chat(client, temperature=3))
     assert error.param == "temperature" and error.type == "invalid_request_error", error.body
@@ -197,7 +216,8 @@ def serves_on_after_streams_are_cut(client):
 
 CHECKS = [lists_its_model, answers_a_chat_whole, streams_the_same_text, streams_without_usage,
           reads_with_the_stream_helper, reuses_the_second_time, gives_n_choices_and_obeys_seeds, stops_where_told,
-          gives_logprobs, completes_text_and_token_ids, refuses_in_openais_words, serves_clients_at_once,
+          gives_logprobs, completes_text_and_token_ids, draws_on_past_the_end_when_told, refuses_bad_token_ids,
+          refuses_in_openais_words, serves_clients_at_once,
           serves_on_after_streams_are_cut]
 
 

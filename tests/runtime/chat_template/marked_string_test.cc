@@ -57,6 +57,27 @@ TEST(MarkedString, StripReplaceSplitAndCaseKeepMarks) {
   EXPECT_EQ(marks(change_case(MarkedString("ß", 4), Case::kUpper)), "44");
 }
 
+// Source of the pairs: Python's str.upper and str.lower of every letter of the blocks that the header names.
+TEST(MarkedString, CaseIsPythonsInTheNamedBlocksAndNothingElseChanges) {
+  const std::string large =
+      "ABCDEFGHIJKLMNOPQRSTUVWXYZÀÁÂÃÄÅÆÇÈÉÊËÌÍÎÏÐÑÒÓÔÕÖØÙÚÛÜÝÞĀĂĄĆĈĊČĎĐĒĔĖĘĚĜĞĠĢĤĦĨĪĬĮ"
+      "ĲĴĶĹĻĽĿŁŃŅŇŊŌŎŐŒŔŖŘŚŜŞŠŢŤŦŨŪŬŮŰŲŴŶŸŹŻŽΑΒΓΔΕΖΗΘΙΚΛΜΝΞΟΠΡΣΤΥΦΧΨΩЀЁЂЃЄЅІЇЈЉЊЋЌЍЎЏАБ"
+      "ВГДЕЖЗИЙКЛМНОПРСТУФХЦЧШЩЪЫЬЭЮЯ";
+  const std::string small =
+      "abcdefghijklmnopqrstuvwxyzàáâãäåæçèéêëìíîïðñòóôõöøùúûüýþāăąćĉċčďđēĕėęěĝğġģĥħĩīĭį"
+      "ĳĵķĺļľŀłńņňŋōŏőœŕŗřśŝşšţťŧũūŭůűųŵŷÿźżžαβγδεζηθικλμνξοπρστυφχψωѐёђѓєѕіїјљњћќѝўџаб"
+      "вгдежзийклмнопрстуфхцчшщъыьэюя";
+  EXPECT_EQ(change_case(MarkedString(large), Case::kLower).bytes(), small);
+  EXPECT_EQ(change_case(MarkedString(small), Case::kUpper).bytes(), large);
+  EXPECT_EQ(change_case(MarkedString("ıς"), Case::kUpper).bytes(), "IΣ");
+  EXPECT_EQ(change_case(MarkedString("éLAN è"), Case::kCapitalised).bytes(), "Élan è");
+  EXPECT_EQ(change_case(MarkedString("ßA"), Case::kCapitalised).bytes(), "Ssa");
+  for (const char* stays : {"×÷ĸµŉſ", "İΆΐ", "ѠѡԱա", "ẀẁⅣⅳ", "日本", "👍𐐀𐐨", "\xc3", "\xff\x80"}) {
+    EXPECT_EQ(change_case(MarkedString(stays), Case::kUpper).bytes(), stays);
+    EXPECT_EQ(change_case(MarkedString(stays), Case::kLower).bytes(), stays);
+  }
+}
+
 TEST(MarkedString, BrokenUtf8IsCountedByteByByte) {
   const std::string broken = "a\xc3 \xe2\x82z\xff";
   EXPECT_EQ(count_characters(broken), 7u);
