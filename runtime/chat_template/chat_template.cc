@@ -14,7 +14,7 @@ namespace larder::chat_template {
 namespace {
 
 constexpr std::size_t kMaxSourceBytes = std::size_t{1} << 20;
-constexpr std::size_t kMaxMessages = 4096;
+constexpr std::size_t kMaxMessages = 8192;  // as many as the API takes
 constexpr std::size_t kMaxTools = 1024;
 constexpr std::uint64_t kMaxInputBytes = std::uint64_t{32} << 20;
 
@@ -83,7 +83,8 @@ Status check_input(const RenderInput& input) {
     return Error{ErrorCode::kResourceExhausted,
                  "a conversation of " + std::to_string(input.messages.size()) + " messages, " +
                      std::to_string(input.tools_json.size()) + " tools and " + std::to_string(bytes) +
-                     " bytes is over the limit of 4096, 1024 or 33554432",
+                     " bytes is over the limit of " + std::to_string(kMaxMessages) + ", " + std::to_string(kMaxTools) +
+                     " or " + std::to_string(kMaxInputBytes),
                  "conversation"};
   }
   return {};

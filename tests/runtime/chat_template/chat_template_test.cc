@@ -271,7 +271,9 @@ TEST(ChatTemplate, ALongConversationRendersWithinItsLimits) {
   ASSERT_TRUE(prompt.ok()) << to_string(prompt.error());
   EXPECT_GT(prompt.value().text.size(), 1'000'000u);
   EXPECT_EQ(prompt.value().untrusted.size(), 1000u);
-  input.messages.resize(5000, user("x"));
+  input.messages.resize(8192, user("x"));
+  EXPECT_TRUE(render("x", input).ok());
+  input.messages.push_back(user("x"));
   EXPECT_EQ(render("x", input).error().code, ErrorCode::kResourceExhausted);
 }
 
