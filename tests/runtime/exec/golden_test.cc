@@ -4,7 +4,9 @@
 
 #include <gtest/gtest.h>
 
+#include <cstddef>
 #include <cstdio>
+#include <limits>
 #include <string>
 
 #include "tests/support/starter_model.h"
@@ -13,6 +15,13 @@ namespace larder::test {
 namespace {
 
 constexpr const char* kTiny = LARDER_TEST_DATA "/models-tiny/";
+
+// Under a sanitizer a row takes some fifteen times as long, and the same kernels run on short prompts.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr std::size_t kLongestPrompt = 30;
+#else
+constexpr std::size_t kLongestPrompt = std::numeric_limits<std::size_t>::max();
+#endif
 
 struct Tier {
   const char* isa;
@@ -98,6 +107,8 @@ class SmolLM2 : public ::testing::TestWithParam<Tier> {
     if (!have_starter_model("the comparison of SmolLM2 with transformers")) GTEST_SKIP();
     model_ = load_or_die(starter_model_path());
     prompts_ = read_smollm2_golden(LARDER_TEST_DATA "/golden/smollm2.jsonl");
+    std::erase_if(prompts_, [](const GoldenPrompt& prompt) { return prompt.tokens.size() > kLongestPrompt; });
+    for (const GoldenPrompt& prompt : prompts_) rows_ += prompt.tokens.size();
   }
 
   void print(const char* what, const GoldenReport& report) const {
@@ -107,6 +118,7 @@ class SmolLM2 : public ::testing::TestWithParam<Tier> {
 
   std::shared_ptr<const model::Model> model_;
   std::vector<GoldenPrompt> prompts_;
+  std::size_t rows_ = 0;
 };
 
 TEST_P(SmolLM2, WithF32KvLogitsAreWithinOneThousandthOfTransformers) {
@@ -114,7 +126,7 @@ TEST_P(SmolLM2, WithF32KvLogitsAreWithinOneThousandthOfTransformers) {
   const GoldenReport report = compare_with_golden(runner, prompts_, {1e-3, 0.05f, 0.005});
   print("f32 KV", report);
   expect_no_faults(report);
-  EXPECT_GT(report.compared_top1, 300u);
+  EXPECT_GT(report.compared_top1, rows_ * 2 / 3) << "most rows have a clear first";
 }
 
 TEST_P(SmolLM2, WithF16KvTheLikeliestTokenIsTheSame) {
