@@ -13,14 +13,14 @@ namespace {
 
 static_assert(std::endian::native == std::endian::little, "keys hash tokens in memory order");
 
-enum class Tag : std::uint8_t { kRoot = 'R', kBlock = 'B', kNeutralRoot = 'N', kNeutralBlock = 'n', kIdentity = 'I' };
+enum class Tag : std::uint8_t { kRoot = 'R', kChain = 'C', kBlock = 'B', kIdentity = 'I' };
 
 class Hash {
  public:
   // The keyed start state is made once and copied, which saves one compression per key.
   explicit Hash(const ScopeSecret* secret) {
     const int started = crypto_generichash_init(&state_, secret == nullptr ? nullptr : secret->data(),
-                                                secret == nullptr ? 0 : secret->size(), sizeof(BlockKey));
+                                                secret == nullptr ? 0 : secret->size(), sizeof(Digest256));
     INVARIANT(started == 0);
   }
   Hash(const Hash&) = default;
@@ -35,8 +35,8 @@ class Hash {
     add_u32(static_cast<std::uint32_t>(bytes));
     add(data, bytes);
   }
-  BlockKey finish() {
-    BlockKey key;
+  Digest256 finish() {
+    Digest256 key;
     crypto_generichash_final(&state_, key.data(), key.size());
     return key;
   }
@@ -45,11 +45,11 @@ class Hash {
   crypto_generichash_state state_;
 };
 
-BlockKey link(const Hash& start, Tag tag, const BlockKey& parent, std::span<const Token> tokens) {
-  std::uint8_t message[1 + sizeof(BlockKey) + 4 + kernels::kBlockTokens * sizeof(Token)];
+ChainKey link(const Hash& start, const ChainKey& parent, std::span<const Token> tokens) {
+  std::uint8_t message[1 + sizeof(ChainKey) + 4 + kernels::kBlockTokens * sizeof(Token)];
   INVARIANT(!tokens.empty() && tokens.size() <= kernels::kBlockTokens);
   const auto count = static_cast<std::uint32_t>(tokens.size());
-  message[0] = static_cast<std::uint8_t>(tag);
+  message[0] = static_cast<std::uint8_t>(Tag::kChain);
   std::memcpy(message + 1, parent.data(), parent.size());
   std::memcpy(message + 1 + parent.size(), &count, sizeof count);
   std::memcpy(message + 1 + parent.size() + sizeof count, tokens.data(), tokens.size_bytes());
@@ -58,19 +58,25 @@ BlockKey link(const Hash& start, Tag tag, const BlockKey& parent, std::span<cons
   return hash.finish();
 }
 
-BlockKey root_key(const Hash& start, Tag tag, const ScopeId& scope, const Digest256* identity, std::string_view salt) {
+ChainKey root_key(const Hash& start, const ScopeId& scope, std::string_view salt) {
   Hash hash(start);
-  hash.add_tag(tag);
+  hash.add_tag(Tag::kRoot);
   hash.add_u32(1);
   hash.add_prefixed(scope.data(), scope.size());
-  if (identity != nullptr) hash.add_prefixed(identity->data(), identity->size());
   hash.add_prefixed(salt.data(), salt.size());
   return hash.finish();
 }
 
 }  // namespace
 
+void Identity::learn_weights(const Digest256& digest) {
+  INVARIANT(!weights_known);
+  weights = digest;
+  weights_known = true;
+}
+
 Digest256 identity_digest(const Identity& identity) {
+  INVARIANT(identity.weights_known);
   Hash hash(nullptr);
   hash.add_tag(Tag::kIdentity);
   hash.add_u32(1);
@@ -84,7 +90,7 @@ Digest256 identity_digest(const Identity& identity) {
 }
 
 const char* differing_part(const Identity& a, const Identity& b) {
-  if (a.weights != b.weights) return "weights";
+  if (a.weights_known && b.weights_known && a.weights != b.weights) return "weights";
   if (a.rope != b.rope) return "rope";
   if (a.kv_type != b.kv_type) return "kv_type";
   if (a.layout_version != b.layout_version) return "layout";
@@ -98,33 +104,30 @@ PromptKeys chain_keys(tenant::Scope scope, std::shared_ptr<const Identity> ident
   INVARIANT(scope != nullptr && identity != nullptr);
   PromptKeys keys;
   const Hash start(&scope->secret());
-  const Digest256 digest = identity_digest(*identity);
-  keys.salt = salt;
-  keys.root = root_key(start, Tag::kRoot, scope->id(), &digest, salt);
-  keys.neutral_root = root_key(start, Tag::kNeutralRoot, scope->id(), nullptr, salt);
+  keys.root = root_key(start, scope->id(), salt);
   const std::size_t blocks = tokens.size() / kernels::kBlockTokens;
   keys.blocks.reserve(blocks);
-  keys.neutral.reserve(blocks);
-  BlockKey parent = keys.root;
-  BlockKey neutral = keys.neutral_root;
+  ChainKey parent = keys.root;
   for (std::size_t block = 0; block < blocks; ++block) {
-    const std::span<const Token> part = tokens.subspan(block * kernels::kBlockTokens, kernels::kBlockTokens);
-    parent = link(start, Tag::kBlock, parent, part);
-    neutral = link(start, Tag::kNeutralBlock, neutral, part);
+    parent = link(start, parent, tokens.subspan(block * kernels::kBlockTokens, kernels::kBlockTokens));
     keys.blocks.push_back(parent);
-    keys.neutral.push_back(neutral);
   }
   keys.scope = std::move(scope);
   keys.identity = std::move(identity);
   return keys;
 }
 
-BlockKey next_key(const ScopeSecret& secret, const BlockKey& parent, std::span<const Token> tokens) {
-  return link(Hash(&secret), Tag::kBlock, parent, tokens);
+ChainKey next_key(const ScopeSecret& secret, const ChainKey& parent, std::span<const Token> tokens) {
+  return link(Hash(&secret), parent, tokens);
 }
 
-BlockKey next_neutral_key(const ScopeSecret& secret, const BlockKey& parent, std::span<const Token> tokens) {
-  return link(Hash(&secret), Tag::kNeutralBlock, parent, tokens);
+BlockKey block_key(const ScopeSecret& secret, const Identity& identity, const ChainKey& chain) {
+  const Digest256 digest = identity_digest(identity);
+  Hash hash(&secret);
+  hash.add_tag(Tag::kBlock);
+  hash.add(digest.data(), digest.size());
+  hash.add(chain.data(), chain.size());
+  return hash.finish();
 }
 
 }  // namespace larder::kv

@@ -131,7 +131,8 @@ void CacheCore::leave_ghost(NodeIndex index, const Eviction& cause) {
   const Node& node = tree.at(index);
   if (!node.sealed) return;
   Ghost ghost;
-  ghost.scope = tree.scope_of(node.root);
+  ghost.scope = tree.facts_of(node.root).scope->id();
+  ghost.identity = tree.facts_of(node.root).identity;
   ghost.parent = tree.at(node.parent).key;
   ghost.first_position = node.first_position;
   ghost.tokens = node.valid;
@@ -205,23 +206,25 @@ MatchFacts CacheCore::facts_for(const ClaimState& claim, const Walk& walk) const
   std::size_t block = first;
   const Ghost* lost = nullptr;
   for (; block < keys.blocks.size(); ++block) {
-    const Ghost* ghost = history.find_ghost(keys.blocks[block]);
+    const Ghost* ghost = history.find_ghost(keys.blocks[block], *keys.identity);
     if (ghost == nullptr) break;
     if (lost == nullptr) lost = ghost;
   }
   const auto end = static_cast<std::uint32_t>(block * kernels::kBlockTokens);
   const std::span<const Token> rest = std::span<const Token>(claim.prompt->tokens).subspan(end);
-  const auto [tail, tail_tokens] = history.find_tail_ghost(block == 0 ? keys.root : keys.blocks[block - 1], rest);
+  const ChainKey& above = block == 0 ? keys.root : keys.blocks[block - 1];
+  const auto [tail, tail_tokens] = history.find_tail_ghost(above, *keys.identity, rest);
   if (lost == nullptr) lost = tail;
   if (lost != nullptr) {
     facts.ghost_end = end + tail_tokens;
     facts.eviction = lost->eviction;
   }
-  for (std::size_t at = first; at < keys.neutral.size(); ++at) {
-    const Identity* identity = history.find_mark(keys.neutral[at]);
-    if (identity == nullptr || *identity == *keys.identity) break;
+  for (std::size_t at = first; at < keys.blocks.size(); ++at) {
+    const Identity* identity = history.find_mark(keys.blocks[at]);
+    const std::string part = identity == nullptr ? "" : differing_part(*identity, *keys.identity);
+    if (part.empty()) break;
     facts.other_end = static_cast<std::uint32_t>((at + 1) * kernels::kBlockTokens);
-    if (facts.other_part.empty()) facts.other_part = differing_part(*identity, *keys.identity);
+    if (facts.other_part.empty()) facts.other_part = part;
   }
   return facts;
 }
@@ -249,6 +252,8 @@ std::string CacheCore::audit() const {
       if (may_go != node.listed.has_value()) return "a leaf that may go is not listed, or another is";
       if (idle && !node.sealed) return "a growing node has no holder";
       const Node& parent = tree.at(node.parent);
+      const ScopeSecret& secret = tree.facts_of(root).scope->secret();
+      if (node.sealed && node.key != next_key(secret, parent.key, node.span())) return "a key is not its parent's next";
       if (!idle && !parent.is_root() && pool.holders(parent.block) == 0 && parent.pins == 0) {
         return "a node is kept and its parent is not";
       }

@@ -34,8 +34,7 @@ struct ClaimState {
   std::shared_ptr<const PromptKeys> keys;
   std::vector<Token> tokens;
   std::vector<BlockId> table;
-  std::vector<BlockKey> more_keys;  // of full blocks beyond the prompt's, as far as they were sealed
-  std::vector<BlockKey> more_neutral;
+  std::vector<ChainKey> more_keys;  // of full blocks beyond the prompt's, as far as they were sealed
   NodeIndex root = kNoNode;
   std::uint32_t reused = 0;
   std::uint32_t committed = 0;

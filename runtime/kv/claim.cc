@@ -12,19 +12,15 @@ namespace {
 
 using kernels::kBlockTokens;
 
-// The chained key of full block `index`, from the prompt's keys or made now.
-BlockKey key_of(ClaimState& claim, std::size_t index) {
+// The chain key of full block `index`, from the prompt's keys or made now.
+ChainKey key_of(ClaimState& claim, std::size_t index) {
   const PromptKeys& keys = *claim.keys;
   while (index >= keys.blocks.size() + claim.more_keys.size()) {
     const std::size_t next = keys.blocks.size() + claim.more_keys.size();
-    const BlockKey& parent = !claim.more_keys.empty() ? claim.more_keys.back()
+    const ChainKey& parent = !claim.more_keys.empty() ? claim.more_keys.back()
                              : !keys.blocks.empty()   ? keys.blocks.back()
                                                       : keys.root;
-    const BlockKey& neutral = !claim.more_neutral.empty() ? claim.more_neutral.back()
-                              : !keys.neutral.empty()     ? keys.neutral.back()
-                                                          : keys.neutral_root;
     const auto part = std::span<const Token>(claim.tokens).subspan(next * kBlockTokens, kBlockTokens);
-    claim.more_neutral.push_back(next_neutral_key(keys.scope->secret(), neutral, part));
     claim.more_keys.push_back(next_key(keys.scope->secret(), parent, part));
   }
   return index < keys.blocks.size() ? keys.blocks[index] : claim.more_keys[index - keys.blocks.size()];
@@ -53,18 +49,13 @@ void drop_superseded(CacheCore& core, NodeIndex index) {
   }
 }
 
-void seal_node(CacheCore& core, ClaimState& claim, NodeIndex index, const BlockKey& key) {
+void seal_node(CacheCore& core, const ClaimState& claim, NodeIndex index, const ChainKey& key) {
   Node& node = core.tree.at(index);
   node.key = key;
   node.sealed = true;
   core.pool.seal(node.block);
-  core.options.history->drop_ghost(key);
-  if (node.valid == kBlockTokens) {
-    const std::size_t at = node.first_position / kBlockTokens;
-    const std::size_t of_prompt = claim.keys->neutral.size();
-    const BlockKey& neutral = at < of_prompt ? claim.keys->neutral[at] : claim.more_neutral[at - of_prompt];
-    core.options.history->mark(neutral, claim.keys->scope->id(), claim.keys->identity);
-  }
+  core.options.history->drop_ghost(key, *claim.keys->identity);
+  if (node.valid == kBlockTokens) core.options.history->mark(key, claim.keys->scope->id(), claim.keys->identity);
   drop_superseded(core, index);
 }
 
@@ -126,7 +117,7 @@ NodeIndex seal_tail(CacheCore& core, ClaimState& claim) {
     ++core.superseded_blocks;
     return beside;
   }
-  const BlockKey parent = index == 0 ? claim.keys->root : key_of(claim, index - 1);
+  const ChainKey parent = index == 0 ? claim.keys->root : key_of(claim, index - 1);
   seal_node(core, claim, node, next_key(claim.keys->scope->secret(), parent, tokens));
   return node;
 }

@@ -87,7 +87,7 @@ Claim PrefixCache::open(OpenRequest request) {
   const bool erased = core.erased.contains(claim.keys->scope->id());
   const bool read = request.read && !erased;
   claim.publish = request.keep && !erased;
-  const NodeIndex known = core.tree.find_root(claim.keys->root);
+  const NodeIndex known = core.tree.find_root(*claim.keys);
   Walk walk;
   if (read) walk = core.tree.walk(known, claim.prompt->tokens);
   const std::uint32_t reuse = std::min({walk.seen, most_reusable(*claim.prompt), request.max_reuse});
@@ -99,7 +99,7 @@ Claim PrefixCache::open(OpenRequest request) {
   facts.copied = reuse % kBlockTokens;
   claim.verdict = explain(facts);
   take(core, claim, walk, reuse, request.count_hit);
-  if (claim.publish) claim.root = core.tree.use_root(claim.keys->root, claim.keys->scope->id());
+  if (claim.publish) claim.root = core.tree.use_root(*claim.keys);
   ++core.version;
   return Claim(&core, slot);
 }
@@ -108,12 +108,12 @@ Outlook PrefixCache::outlook(const PreparedPrompt& prompt, const PromptKeys& key
   const CacheCore& core = *core_;
   Outlook outlook;
   const std::uint32_t most = most_reusable(prompt);
-  outlook.cached_tokens = std::min(core.tree.walk(core.tree.find_root(keys.root), prompt.tokens).seen, most);
+  outlook.cached_tokens = std::min(core.tree.walk(core.tree.find_root(keys), prompt.tokens).seen, most);
   outlook.coming_tokens = outlook.cached_tokens;
   std::uint32_t leader_done = 0;
   for (const ClaimState& claim : core.claims) {
     const bool prefills = claim.used && claim.publish && claim.committed < claim.prompt->tokens.size();
-    if (!prefills || claim.keys->root != keys.root) continue;
+    if (!prefills || claim.keys->root != keys.root || claim.keys->identity != keys.identity) continue;
     const std::uint32_t coming = std::min(common_tokens(prompt, keys, *claim.prompt, *claim.keys), most);
     if (coming <= outlook.cached_tokens || coming < outlook.coming_tokens) continue;
     if (coming == outlook.coming_tokens && outlook.leader.value != 0 && claim.committed <= leader_done) continue;
@@ -204,6 +204,24 @@ void PrefixCache::set_quota(TenantId tenant, std::uint32_t blocks) {
   } else {
     core_->quotas[tenant] = blocks;
   }
+}
+
+Result<BlockKey> PrefixCache::key_of(NodeId id) const {
+  const PrefixTree& tree = core_->tree;
+  const NodeIndex index = tree.find(id);
+  if (index == kNoNode) {
+    return Error{ErrorCode::kNotFound, "no cached run " + std::to_string(id.value) + "; it may have been evicted", {}};
+  }
+  const Node& node = tree.at(index);
+  if (!node.sealed) {
+    return Error{ErrorCode::kConflict, "run " + std::to_string(id.value) + " still grows; wait for its writer", {}};
+  }
+  const RootOf& root = tree.facts_of(node.root);
+  if (!root.identity->weights_known) {
+    return Error{ErrorCode::kUnavailable,
+                 "the digest of the model's weights is not known, so its blocks stay in memory; wait until it is", {}};
+  }
+  return block_key(root.scope->secret(), *root.identity, node.key);
 }
 
 const BlockPool& PrefixCache::pool() const { return core_->pool; }

@@ -143,6 +143,9 @@ class PrefixCache {
 
   // The rows from the root to the node. Errors: kNotFound.
   Result<std::vector<TreeRow>> locate(NodeId node) const;
+  // What the node's block is called outside this process.  Errors: kNotFound; kConflict (it still grows); kUnavailable
+  // (the weights' digest is not known: nothing of it may leave memory).
+  Result<BlockKey> key_of(NodeId node) const;
   std::vector<TreeRow> describe() const;  // parents before children
   std::uint64_t tree_version() const;     // changes whenever describe() would
   CacheCounts counts() const;

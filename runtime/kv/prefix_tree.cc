@@ -24,19 +24,19 @@ bool before(std::span<const Token> a, std::span<const Token> b) {
 
 }  // namespace
 
-NodeIndex PrefixTree::find_root(const BlockKey& key) const {
-  const auto found = roots_.find(key);
+NodeIndex PrefixTree::find_root(const PromptKeys& keys) const {
+  const auto found = roots_.find({keys.root, keys.identity.get()});
   return found == roots_.end() ? kNoNode : found->second;
 }
 
-NodeIndex PrefixTree::use_root(const BlockKey& key, const ScopeId& scope) {
-  NodeIndex root = find_root(key);
+NodeIndex PrefixTree::use_root(const PromptKeys& keys) {
+  NodeIndex root = find_root(keys);
   if (root == kNoNode) {
     root = make_slot();
-    nodes_[root].key = key;
+    nodes_[root].key = keys.root;
     nodes_[root].root = root;
-    roots_.emplace(key, root);
-    scopes_.emplace(root, scope);
+    roots_.emplace(RootName{keys.root, keys.identity.get()}, root);
+    facts_.emplace(root, RootOf{keys.scope, keys.identity});
   }
   ++nodes_[root].users;
   return root;
@@ -51,23 +51,23 @@ void PrefixTree::leave_root(NodeIndex root) {
 void PrefixTree::drop_root_if_unused(NodeIndex root) {
   Node& node = nodes_[root];
   if (node.users > 0 || !node.children.empty()) return;
-  roots_.erase(node.key);
-  scopes_.erase(root);
+  roots_.erase({node.key, facts_.at(root).identity.get()});
+  facts_.erase(root);
   node = Node{};
   free_.push_back(root);
 }
 
 std::vector<NodeIndex> PrefixTree::roots() const {
   std::vector<NodeIndex> all;
-  for (const auto& [root, scope] : scopes_) all.push_back(root);
+  for (const auto& [root, facts] : facts_) all.push_back(root);
   std::sort(all.begin(), all.end());
   return all;
 }
 
 std::vector<NodeIndex> PrefixTree::roots_of(const ScopeId& scope) const {
   std::vector<NodeIndex> some;
-  for (const auto& [root, its_scope] : scopes_) {
-    if (its_scope == scope) some.push_back(root);
+  for (const auto& [root, facts] : facts_) {
+    if (facts.scope->id() == scope) some.push_back(root);
   }
   return some;
 }

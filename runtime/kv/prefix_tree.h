@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// PrefixTree: nodes over blocks, one tree per root (scope, identity, salt). A node holds the tokens of one block; only
+// PrefixTree: nodes over blocks, one tree per root (scope, salt, identity). A node holds the tokens of one block; only
 // a full node has children; siblings lie ordered by tokens, so the longest common start is a neighbour of any place.
 // What it is not: it knows no pool, claims, pins' rules or eviction; it keeps their per-node numbers for them.
 // Bounds:   one node per published block, one per root in use.
@@ -8,6 +8,7 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -17,6 +18,7 @@
 #include "kernels/layout/kv_layout.h"
 #include "runtime/base/clock.h"
 #include "runtime/base/ids.h"
+#include "runtime/kv/block_key.h"
 #include "runtime/kv/leaf_order.h"
 
 namespace larder::kv {
@@ -27,7 +29,7 @@ inline constexpr NodeIndex kNoNode = 0xffffffffu;
 struct Node {
   std::array<Token, kernels::kBlockTokens> tokens{};
   std::uint32_t valid = 0;  // tokens used of them; 0 for a root
-  BlockKey key{};           // of a sealed node, and of a root
+  ChainKey key{};           // of a sealed node, and of a root
   NodeIndex parent = kNoNode;
   NodeIndex root = kNoNode;
   std::vector<NodeIndex> children;
@@ -50,6 +52,12 @@ struct Node {
   std::span<const Token> span() const { return {tokens.data(), valid}; }
 };
 
+// What one root's tree belongs to. Two roots of one identity hold the same pointer.
+struct RootOf {
+  tenant::Scope scope;
+  std::shared_ptr<const Identity> identity;
+};
+
 // How far a prompt agrees with a tree.
 struct Walk {
   std::vector<NodeIndex> whole;  // full nodes, from the root
@@ -61,13 +69,13 @@ struct Walk {
 
 class PrefixTree {
  public:
-  NodeIndex find_root(const BlockKey& key) const;
-  NodeIndex use_root(const BlockKey& key, const ScopeId& scope);  // found or made; counts a user
+  NodeIndex find_root(const PromptKeys& keys) const;
+  NodeIndex use_root(const PromptKeys& keys);  // found or made; counts a user
   void leave_root(NodeIndex root);                                // gone with its last user and child
   void drop_root_if_unused(NodeIndex root);
   std::vector<NodeIndex> roots() const;
   std::vector<NodeIndex> roots_of(const ScopeId& scope) const;
-  const ScopeId& scope_of(NodeIndex root) const { return scopes_.at(root); }
+  const RootOf& facts_of(NodeIndex root) const { return facts_.at(root); }
 
   Walk walk(NodeIndex root, std::span<const Token> tokens) const;
   // A full child with exactly these tokens, other than `except`.
@@ -88,6 +96,15 @@ class PrefixTree {
   std::string audit() const;
 
  private:
+  struct RootName {
+    ChainKey key{};
+    const Identity* identity = nullptr;
+    friend bool operator==(const RootName&, const RootName&) = default;
+  };
+  struct RootNameHash {
+    std::size_t operator()(const RootName& name) const { return DigestHash{}(name.key); }  // few identities at a time
+  };
+
   NodeIndex make_slot();
   void link(NodeIndex node);
   void unlink(NodeIndex node);
@@ -95,8 +112,8 @@ class PrefixTree {
 
   std::vector<Node> nodes_;
   std::vector<NodeIndex> free_;
-  std::unordered_map<BlockKey, NodeIndex, DigestHash> roots_;
-  std::unordered_map<NodeIndex, ScopeId> scopes_;  // of roots
+  std::unordered_map<RootName, NodeIndex, RootNameHash> roots_;
+  std::unordered_map<NodeIndex, RootOf> facts_;
   std::unordered_map<NodeId, NodeIndex> ids_;
   std::uint64_t next_id_ = 0;
   std::uint32_t size_ = 0;

@@ -4,71 +4,84 @@
 #include <algorithm>
 
 namespace larder::kv {
+namespace {
 
-void ReuseHistory::unlink_tail(const BlockKey& key, const Ghost& ghost) {
-  if (ghost.tail.empty()) return;
-  const auto found = tails_.find(ghost.parent);
-  if (found == tails_.end()) return;
-  std::erase(found->second, key);
+// Mostly it is the very one.
+bool is_same(const Identity& a, const Identity& b) { return &a == &b || a == b; }
+
+}  // namespace
+
+template <typename Wanted>
+ReuseHistory::Ghosts::const_iterator ReuseHistory::find_if(const ChainKey& key, Wanted wanted) const {
+  auto [at, end] = ghosts_.equal_range(key);
+  while (at != end && !wanted(at->second)) ++at;
+  return at == end ? ghosts_.end() : at;
+}
+
+void ReuseHistory::unlink_tail(const Kept& kept) {
+  if (kept.ghost.tail.empty()) return;
+  const auto found = tails_.find(kept.ghost.parent);
+  std::erase_if(found->second, [&kept](const Ghosts::value_type* entry) { return &entry->second == &kept; });
   if (found->second.empty()) tails_.erase(found);
 }
 
-void ReuseHistory::add_ghost(const BlockKey& key, Ghost ghost) {
-  drop_ghost(key);
-  if (!ghost.tail.empty()) {
-    std::vector<BlockKey>& siblings = tails_[ghost.parent];
-    if (siblings.size() >= kMaxTailsPerParent) {
-      ghosts_.erase(siblings.front());
-      siblings.erase(siblings.begin());
-    }
-    siblings.push_back(key);
-  }
+void ReuseHistory::erase(Ghosts::const_iterator ghost) {
+  unlink_tail(ghost->second);
+  ghosts_.erase(ghost);
+}
+
+void ReuseHistory::add_ghost(const ChainKey& key, Ghost ghost) {
+  drop_ghost(key, *ghost.identity);
   const std::uint64_t turn = ++turn_;
-  ghosts_.emplace(key, Kept{std::move(ghost), turn});
+  const auto added = ghosts_.emplace(key, Kept{std::move(ghost), turn});
   ghost_order_.emplace_back(key, turn);
+  if (const Ghost& tail = added->second.ghost; !tail.tail.empty()) {
+    std::vector<const Ghosts::value_type*>& siblings = tails_[tail.parent];
+    siblings.push_back(&*added);
+    if (siblings.size() > kMaxTailsPerParent) {
+      const Ghosts::value_type& oldest = *siblings.front();
+      erase(find_if(oldest.first, [&oldest](const Kept& kept) { return &kept == &oldest.second; }));
+    }
+  }
   // Entries whose ghost was dropped or renewed meanwhile are skipped; they never outnumber the live ones for long.
   while (ghosts_.size() > max_ghosts_ || ghost_order_.size() > 2 * max_ghosts_ + 16) {
     const auto [oldest, its_turn] = ghost_order_.front();
     ghost_order_.pop_front();
-    const auto found = ghosts_.find(oldest);
-    if (found == ghosts_.end() || found->second.turn != its_turn) continue;
-    unlink_tail(oldest, found->second.ghost);
-    ghosts_.erase(found);
+    const auto found = find_if(oldest, [turn = its_turn](const Kept& kept) { return kept.turn == turn; });
+    if (found != ghosts_.end()) erase(found);
   }
 }
 
-void ReuseHistory::drop_ghost(const BlockKey& key) {
-  const auto found = ghosts_.find(key);
-  if (found == ghosts_.end()) return;
-  unlink_tail(key, found->second.ghost);
-  ghosts_.erase(found);
+void ReuseHistory::drop_ghost(const ChainKey& key, const Identity& identity) {
+  const auto found = find_if(key, [&identity](const Kept& kept) { return is_same(*kept.ghost.identity, identity); });
+  if (found != ghosts_.end()) erase(found);
 }
 
-const Ghost* ReuseHistory::find_ghost(const BlockKey& key) const {
-  const auto found = ghosts_.find(key);
+const Ghost* ReuseHistory::find_ghost(const ChainKey& key, const Identity& identity) const {
+  const auto found = find_if(key, [&identity](const Kept& kept) { return is_same(*kept.ghost.identity, identity); });
   return found == ghosts_.end() ? nullptr : &found->second.ghost;
 }
 
-std::pair<const Ghost*, std::uint32_t> ReuseHistory::find_tail_ghost(const BlockKey& parent,
+std::pair<const Ghost*, std::uint32_t> ReuseHistory::find_tail_ghost(const ChainKey& parent, const Identity& identity,
                                                                      std::span<const Token> tokens) const {
   std::pair<const Ghost*, std::uint32_t> best{nullptr, 0};
   const auto found = tails_.find(parent);
   if (found == tails_.end()) return best;
-  for (const BlockKey& key : found->second) {
-    const Ghost& ghost = ghosts_.at(key).ghost;
+  for (const Ghosts::value_type* entry : found->second) {
+    const Ghost& ghost = entry->second.ghost;
     const auto differ = std::mismatch(ghost.tail.begin(), ghost.tail.end(), tokens.begin(), tokens.end());
     const auto common = static_cast<std::uint32_t>(differ.first - ghost.tail.begin());
-    if (common > best.second) best = {&ghost, common};
+    if (common > best.second && is_same(*ghost.identity, identity)) best = {&ghost, common};
   }
   return best;
 }
 
-void ReuseHistory::mark(const BlockKey& neutral, const ScopeId& scope, std::shared_ptr<const Identity> identity) {
-  Mark& mark = marks_[neutral];
+void ReuseHistory::mark(const ChainKey& key, const ScopeId& scope, std::shared_ptr<const Identity> identity) {
+  Mark& mark = marks_[key];
   mark.scope = scope;
   mark.identity = std::move(identity);
   mark.turn = ++turn_;
-  mark_order_.emplace_back(neutral, mark.turn);
+  mark_order_.emplace_back(key, mark.turn);
   while (marks_.size() > max_marks_ || mark_order_.size() > 2 * max_marks_ + 16) {
     const auto [oldest, its_turn] = mark_order_.front();
     mark_order_.pop_front();
@@ -77,15 +90,15 @@ void ReuseHistory::mark(const BlockKey& neutral, const ScopeId& scope, std::shar
   }
 }
 
-const Identity* ReuseHistory::find_mark(const BlockKey& neutral) const {
-  const auto found = marks_.find(neutral);
+const Identity* ReuseHistory::find_mark(const ChainKey& key) const {
+  const auto found = marks_.find(key);
   return found == marks_.end() ? nullptr : found->second.identity.get();
 }
 
 void ReuseHistory::forget_scope(const ScopeId& scope) {
   for (auto entry = ghosts_.begin(); entry != ghosts_.end();) {
     if (entry->second.ghost.scope == scope) {
-      unlink_tail(entry->first, entry->second.ghost);
+      unlink_tail(entry->second);
       entry = ghosts_.erase(entry);
     } else {
       ++entry;

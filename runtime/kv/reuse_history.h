@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // ReuseHistory: what was cached once, so that a verdict can name the cause: ghosts of blocks that gave way, and marks
 // of token chains with the identity they were cached under. It outlives a model, so that the next one can say "other
-// identity". It holds keyed hashes, and tokens only for tails shorter than a block.
+// identity". It holds chain keys, and tokens only for tails shorter than a block.
+// Ensures:  a ghost is found under an equal identity only; one whose digest arrives later is equal from then on.
 // Bounds:   max_ghosts and max_marks; the oldest go first. Everything of a scope goes with forget_scope.
 // Threads:  the engine thread only.
 #pragma once
@@ -24,7 +25,8 @@ namespace larder::kv {
 
 struct Ghost {
   ScopeId scope{};
-  BlockKey parent{};
+  std::shared_ptr<const Identity> identity;
+  ChainKey parent{};
   std::uint32_t first_position = 0;
   std::uint32_t tokens = 0;
   std::vector<Token> tail;  // the tokens when fewer than a block and not deleted on purpose
@@ -37,15 +39,18 @@ class ReuseHistory {
 
   ReuseHistory(std::size_t max_ghosts, std::size_t max_marks) : max_ghosts_(max_ghosts), max_marks_(max_marks) {}
 
-  void add_ghost(const BlockKey& key, Ghost ghost);
+  // Requires: the ghost's identity is not null.
+  void add_ghost(const ChainKey& key, Ghost ghost);
   // The block is here again.
-  void drop_ghost(const BlockKey& key);
-  const Ghost* find_ghost(const BlockKey& key) const;
+  void drop_ghost(const ChainKey& key, const Identity& identity);
+  const Ghost* find_ghost(const ChainKey& key, const Identity& identity) const;
   // The ghost below `parent` of a short tail that shares most tokens with `tokens`, and how many it shares.
-  std::pair<const Ghost*, std::uint32_t> find_tail_ghost(const BlockKey& parent, std::span<const Token> tokens) const;
+  std::pair<const Ghost*, std::uint32_t> find_tail_ghost(const ChainKey& parent, const Identity& identity,
+                                                         std::span<const Token> tokens) const;
 
-  void mark(const BlockKey& neutral, const ScopeId& scope, std::shared_ptr<const Identity> identity);
-  const Identity* find_mark(const BlockKey& neutral) const;
+  // The identity that the chain was cached under last.
+  void mark(const ChainKey& key, const ScopeId& scope, std::shared_ptr<const Identity> identity);
+  const Identity* find_mark(const ChainKey& key) const;
 
   void forget_scope(const ScopeId& scope);
 
@@ -62,17 +67,21 @@ class ReuseHistory {
     Ghost ghost;
     std::uint64_t turn = 0;
   };
-  using Queue = std::deque<std::pair<BlockKey, std::uint64_t>>;
+  using Queue = std::deque<std::pair<ChainKey, std::uint64_t>>;
+  using Ghosts = std::unordered_multimap<ChainKey, Kept, DigestHash>;  // one per identity
 
-  void unlink_tail(const BlockKey& key, const Ghost& ghost);
+  template <typename Wanted>
+  Ghosts::const_iterator find_if(const ChainKey& key, Wanted wanted) const;
+  void erase(Ghosts::const_iterator ghost);
+  void unlink_tail(const Kept& kept);
 
   std::size_t max_ghosts_;
   std::size_t max_marks_;
   std::uint64_t turn_ = 0;
-  std::unordered_map<BlockKey, Kept, DigestHash> ghosts_;
-  std::unordered_map<BlockKey, std::vector<BlockKey>, DigestHash> tails_;  // parent -> ghosts with tail tokens
+  Ghosts ghosts_;
+  std::unordered_map<ChainKey, std::vector<const Ghosts::value_type*>, DigestHash> tails_;  // parent -> those with tail
   Queue ghost_order_;
-  std::unordered_map<BlockKey, Mark, DigestHash> marks_;
+  std::unordered_map<ChainKey, Mark, DigestHash> marks_;
   Queue mark_order_;
 };
 

@@ -24,12 +24,8 @@ std::shared_ptr<const kv::PromptKeys> longer_keys(const kv::PromptKeys& keys, co
   constexpr std::size_t kBlock = kernels::kBlockTokens;
   for (std::size_t block = longer->blocks.size(); (block + 1) * kBlock <= tokens.size(); ++block) {
     const std::span<const Token> run(tokens.data() + block * kBlock, kBlock);
-    const BlockKey& parent = block == 0 ? longer->root : longer->blocks[block - 1];
-    const BlockKey& neutral_parent = block == 0 ? longer->neutral_root : longer->neutral[block - 1];
-    const BlockKey key = kv::next_key(longer->scope->secret(), parent, run);
-    const BlockKey neutral = kv::next_neutral_key(longer->scope->secret(), neutral_parent, run);
-    longer->blocks.push_back(key);
-    longer->neutral.push_back(neutral);
+    const kv::ChainKey& parent = block == 0 ? longer->root : longer->blocks[block - 1];
+    longer->blocks.push_back(kv::next_key(longer->scope->secret(), parent, run));
   }
   return longer;
 }

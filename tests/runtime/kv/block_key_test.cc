@@ -17,7 +17,7 @@ using test::make_identity;
 using test::make_scope;
 using test::tokens_from;
 
-std::string hex(const BlockKey& key) {
+std::string hex(const Digest256& key) {
   std::string text;
   char digits[3];
   for (const std::uint8_t byte : key) {
@@ -27,11 +27,10 @@ std::string hex(const BlockKey& key) {
   return text;
 }
 
-TEST(BlockKey, ChainGivesOneKeyPerFullBlockAndDependsOnEveryTokenBefore) {
+TEST(ChainKey, ChainGivesOneKeyPerFullBlockAndDependsOnEveryTokenBefore) {
   const auto tokens = tokens_from(1, 100);
   const PromptKeys keys = chain_keys(make_scope(1), make_identity(), "", tokens);
   ASSERT_EQ(keys.blocks.size(), 3u);
-  ASSERT_EQ(keys.neutral.size(), 3u);
   auto changed = tokens;
   changed[0] += 1;
   const PromptKeys others = chain_keys(make_scope(1), make_identity(), "", changed);
@@ -39,32 +38,33 @@ TEST(BlockKey, ChainGivesOneKeyPerFullBlockAndDependsOnEveryTokenBefore) {
   for (std::size_t i = 0; i < 3; ++i) EXPECT_NE(others.blocks[i], keys.blocks[i]);
 }
 
-TEST(BlockKey, NextKeyContinuesTheChain) {
+TEST(ChainKey, NextKeyContinuesTheChain) {
   const auto tokens = tokens_from(5, 96);
   const auto scope = make_scope(3);
   const PromptKeys keys = chain_keys(scope, make_identity(), "salt", tokens);
   const std::span<const Token> all(tokens);
   EXPECT_EQ(next_key(scope->secret(), keys.root, all.first(32)), keys.blocks[0]);
   EXPECT_EQ(next_key(scope->secret(), keys.blocks[1], all.subspan(64, 32)), keys.blocks[2]);
-  EXPECT_EQ(next_neutral_key(scope->secret(), keys.neutral[1], all.subspan(64, 32)), keys.neutral[2]);
 }
 
-TEST(BlockKey, SealedTailsKeyIncludesItsTokenCount) {
+TEST(ChainKey, SealedTailsKeyIncludesItsTokenCount) {
   const auto scope = make_scope(3);
   const std::vector<Token> zeros(32, 0);
-  std::set<BlockKey> keys;
+  std::set<ChainKey> keys;
   for (std::size_t count = 1; count <= 32; ++count) {
-    keys.insert(next_key(scope->secret(), BlockKey{}, std::span(zeros).first(count)));
+    keys.insert(next_key(scope->secret(), ChainKey{}, std::span(zeros).first(count)));
   }
   EXPECT_EQ(keys.size(), 32u);
 }
 
 // The same bytes in another field, or cut elsewhere between two fields, are another key.
-TEST(BlockKey, AThousandConfusableFieldPairsHaveDistinctRoots) {
-  std::set<BlockKey> roots;
+TEST(BlockKey, AThousandConfusableFieldPairsHaveDistinctKeys) {
+  std::set<BlockKey> keys;
   std::size_t made = 0;
   const auto add = [&](const Identity& identity, const std::string& salt, std::uint8_t scope) {
-    roots.insert(chain_keys(make_scope(scope), std::make_shared<const Identity>(identity), salt, {}).root);
+    const auto material = make_scope(scope);
+    const ChainKey root = chain_keys(material, std::make_shared<const Identity>(identity), salt, {}).root;
+    keys.insert(block_key(material->secret(), identity, root));
     ++made;
   };
   const std::string word = "COLLIDE_SALT";
@@ -89,19 +89,37 @@ TEST(BlockKey, AThousandConfusableFieldPairsHaveDistinctRoots) {
   layout.layout_version = 2;
   add(layout, "", 0);
   EXPECT_GE(made, 900u);
-  EXPECT_EQ(roots.size(), made);
+  EXPECT_EQ(keys.size(), made);
 }
 
-TEST(BlockKey, NeutralChainIgnoresIdentityAndNeverEqualsTheRealOne) {
+TEST(BlockKey, TheChainKnowsNoIdentityAndTheBlockKeyDoes) {
   auto other = make_identity();
   other->weights.fill(9);
   const auto tokens = tokens_from(1, 64);
-  const PromptKeys a = chain_keys(make_scope(1), make_identity(), "s", tokens);
-  const PromptKeys b = chain_keys(make_scope(1), other, "s", tokens);
-  EXPECT_EQ(a.neutral, b.neutral);
-  EXPECT_NE(a.blocks, b.blocks);
-  EXPECT_NE(a.neutral[0], a.blocks[0]);
-  EXPECT_NE(chain_keys(make_scope(2), make_identity(), "s", tokens).neutral, a.neutral);
+  const auto scope = make_scope(1);
+  const PromptKeys a = chain_keys(scope, make_identity(), "s", tokens);
+  const PromptKeys b = chain_keys(scope, other, "s", tokens);
+  EXPECT_EQ(a.root, b.root);
+  EXPECT_EQ(a.blocks, b.blocks);
+  const BlockKey under_a = block_key(scope->secret(), *a.identity, a.blocks[1]);
+  EXPECT_EQ(under_a, block_key(scope->secret(), *make_identity(), a.blocks[1]));
+  EXPECT_NE(under_a, block_key(scope->secret(), *b.identity, a.blocks[1]));
+  EXPECT_NE(under_a, a.blocks[1]);
+  EXPECT_NE(chain_keys(make_scope(2), make_identity(), "s", tokens).blocks, a.blocks);
+  EXPECT_NE(chain_keys(scope, make_identity(), "t", tokens).blocks, a.blocks);
+}
+
+TEST(BlockKey, IsNeverMadeFromALoadId) {
+  Identity identity = *make_identity();
+  const Identity known = identity;
+  identity.weights_known = false;
+  identity.weights.fill(200);
+  const auto scope = make_scope(1);
+  EXPECT_DEATH((void)block_key(scope->secret(), identity, ChainKey{}), "weights_known");
+  identity.learn_weights(known.weights);
+  EXPECT_EQ(identity, known);
+  EXPECT_EQ(block_key(scope->secret(), identity, ChainKey{}), block_key(scope->secret(), known, ChainKey{}));
+  EXPECT_DEATH(identity.learn_weights(known.weights), "weights_known");
 }
 
 // Pinned, so that a store written by one build is read by the next. Computed apart from this code, with Python's
@@ -112,8 +130,10 @@ TEST(BlockKey, GoldenVectorStaysTheSame) {
   identity.arithmetic_id = "cpu/portable/1";
   const auto tokens = tokens_from(1, 32);
   const PromptKeys keys = chain_keys(make_scope(1), std::make_shared<const Identity>(identity), "a", tokens);
-  EXPECT_EQ(hex(keys.root), "3a2cf603e17612eab4bfcee1a29b5c97c483bdd73665ffb8faab4b664d7d7fd2");
-  EXPECT_EQ(hex(keys.blocks[0]), "d3c47970537fb33019c62b6c63b01285e3b936f32132b8bb52f0654d5cd9458e");
+  EXPECT_EQ(hex(keys.root), "56a183540d3d53c0468871f8b4f76a5d4bba159d8cf8b8953e0dd4b5ce2003b5");
+  EXPECT_EQ(hex(keys.blocks[0]), "6eaf2e7843ad2b076c2dbb6b1d43b4dbb93a0cfd0a85897a561e060e81470f7a");
+  EXPECT_EQ(hex(block_key(make_scope(1)->secret(), identity, keys.blocks[0])),
+            "808e499df18ecb65dbfc2db5affd748b7e73e1daf06c4c5904b48f7fed3411ee");
 }
 
 TEST(BlockKey, DifferingPartNamesTheFirst) {
@@ -130,6 +150,13 @@ TEST(BlockKey, DifferingPartNamesTheFirst) {
   EXPECT_EQ(with([](Identity& i) { i.layout_version = 9; }), "layout");
   EXPECT_EQ(with([](Identity& i) { i.adapter.fill(1); }), "adapter");
   EXPECT_EQ(with([](Identity& i) { i.arithmetic_id = "x"; }), "arithmetic");
+  // A load id may stand for these very weights.
+  const auto load = [](Identity& i) {
+    i.weights.fill(1);
+    i.weights_known = false;
+  };
+  EXPECT_EQ(with(load), "");
+  EXPECT_EQ(with([&load](Identity& i) { load(i), i.rope = "x"; }), "rope");
 }
 
 TEST(BlockKey, HundredThousandTokensTakeAFewMilliseconds) {

@@ -35,6 +35,14 @@ inline std::shared_ptr<Identity> make_identity() {
   return identity;
 }
 
+// The same model before its weights' digest is known.
+inline std::shared_ptr<Identity> make_load_identity(std::uint8_t load_id) {
+  auto identity = make_identity();
+  identity->weights.fill(static_cast<std::uint8_t>(100 + load_id));
+  identity->weights_known = false;
+  return identity;
+}
+
 inline std::vector<Token> tokens_from(Token first, std::size_t count) {
   std::vector<Token> tokens(count);
   for (std::size_t i = 0; i < count; ++i) tokens[i] = first + static_cast<Token>(i);

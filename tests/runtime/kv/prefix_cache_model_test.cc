@@ -31,6 +31,7 @@ class Model {
       scopes_.push_back(test::make_scope(static_cast<std::uint8_t>(root + 1)));
     known_.resize(scopes_.size());
     perhaps_.resize(scopes_.size());
+    world_.identity = identity_;
   }
 
   void step() {
@@ -47,6 +48,28 @@ class Model {
       default: pin(); break;
     }
     ASSERT_EQ(world_.cache.audit(), "");
+  }
+
+  // The digest of the weights arrives, whatever is running.
+  void learn_weights() { identity_->learn_weights(test::make_identity()->weights); }
+
+  // Every end of a sequence that is still there has the key that a process makes which knew the digest from the start.
+  // How many there were.
+  std::size_t check_keys() const {
+    std::size_t seen = 0;
+    for (const auto& [node, root, tokens] : ends_) {
+      const Result<BlockKey> key = world_.cache.key_of(node);
+      if (!key.ok() && key.error().code == ErrorCode::kNotFound) continue;
+      ++seen;
+      EXPECT_EQ(key.ok(), identity_->weights_known);
+      if (!key.ok()) continue;
+      const PromptKeys chain = chain_keys(scopes_[root], test::make_identity(), "", tokens);
+      const std::size_t whole = chain.blocks.size() * kBlockTokens;
+      ChainKey last = whole == 0 ? chain.root : chain.blocks.back();
+      if (whole < tokens.size()) last = next_key(scopes_[root]->secret(), last, std::span(tokens).subspan(whole));
+      EXPECT_EQ(*key, block_key(scopes_[root]->secret(), *chain.identity, last));
+    }
+    return seen;
   }
 
   void finish() {
@@ -232,6 +255,7 @@ class Model {
   Rng rng_;
   bool exact_;
   CacheWorld world_;
+  std::shared_ptr<Identity> identity_ = test::make_load_identity(1);
   std::vector<tenant::Scope> scopes_;
   std::vector<std::set<Path>> known_;
   std::vector<std::set<Path>> perhaps_;
@@ -245,10 +269,16 @@ TEST(PrefixCacheModel, FindsExactlyWhatANaiveListFindsWhileNothingIsEvicted) {
   for (std::uint64_t seed = 1; seed <= 8; ++seed) {
     SCOPED_TRACE(seed);
     Model model(seed, 4000, true);
+    const int digest_comes = static_cast<int>(60 * seed);
     for (int step = 0; step < 600; ++step) {
+      if (step == digest_comes) {
+        EXPECT_GT(model.check_keys(), 0u);
+        model.learn_weights();
+      }
       model.step();
       if (::testing::Test::HasFailure()) return;
     }
+    EXPECT_GT(model.check_keys(), 0u);
     EXPECT_EQ(model.evicted(), 0u);
     EXPECT_TRUE(model.mostly_exact());
     model.finish();
@@ -257,10 +287,13 @@ TEST(PrefixCacheModel, FindsExactlyWhatANaiveListFindsWhileNothingIsEvicted) {
 
 TEST(PrefixCacheModel, UnderPressureReusesOnlyWhatWasComputedAndLeaksNothing) {
   std::uint64_t evicted = 0;
+  std::size_t keys = 0;
   for (std::uint64_t seed = 100; seed < 112; ++seed) {
     SCOPED_TRACE(seed);
     Model model(seed, 20, false);
     for (int step = 0; step < 1500; ++step) {
+      if (step == 750) model.learn_weights();
+      if (step % 50 == 0) keys += model.check_keys();
       model.step();
       if (::testing::Test::HasFailure()) return;
     }
@@ -268,6 +301,7 @@ TEST(PrefixCacheModel, UnderPressureReusesOnlyWhatWasComputedAndLeaksNothing) {
     model.finish();
   }
   EXPECT_GT(evicted, 1000u);
+  EXPECT_GT(keys, 1000u);
 }
 
 }  // namespace

@@ -88,9 +88,16 @@ TEST(PrefixCache, OutlookNeverLooksIntoAnotherScopeOrABypassedRequest) {
   Claim bypassed = world.cache.open(std::move(hidden));
   const OpenRequest same = world.request(tokens_from(5000, 200));
   EXPECT_EQ(world.cache.outlook(*same.prompt, *same.keys).leader, SeqId{});
+  const auto scope = world.scope;
   world.scope = test::make_scope(2);
   const OpenRequest stranger = world.request(tokens_from(1, 200));
   EXPECT_EQ(world.cache.outlook(*stranger.prompt, *stranger.keys).leader, SeqId{});
+  world.scope = scope;
+  auto other = test::make_identity();
+  other->adapter.fill(3);
+  world.identity = other;
+  const OpenRequest adapted = world.request(tokens_from(1, 200));
+  EXPECT_EQ(world.cache.outlook(*adapted.prompt, *adapted.keys).leader, SeqId{});
 }
 
 // What sched does with an outlook: followers wait for the leader, then compute one token each.
