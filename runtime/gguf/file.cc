@@ -7,6 +7,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "runtime/base/invariant.h"
 #include "runtime/gguf/cursor.h"
 #include "runtime/gguf/mapped_file.h"
 #include "runtime/gguf/parser.h"
@@ -107,6 +108,15 @@ Result<std::shared_ptr<const File>> File::parse(std::span<const std::byte> bytes
   RETURN_IF_ERROR(Parser(*file).run());
   return std::shared_ptr<const File>(std::move(file));
 }
+
+Status File::read(std::uint64_t offset, std::span<std::byte> out) const {
+  INVARIANT(offset <= bytes_.size() && out.size() <= bytes_.size() - offset);
+  if (mapping_ != nullptr) return mapping_->read(offset, out);
+  std::copy_n(bytes_.begin() + static_cast<std::ptrdiff_t>(offset), out.size(), out.begin());
+  return {};
+}
+
+Status File::check_unchanged() const { return mapping_ == nullptr ? Status{} : mapping_->check_unchanged(); }
 
 const Entry* File::find_entry(std::string_view key) const {
   const auto place = std::lower_bound(entries_by_key_.begin(), entries_by_key_.end(), key,

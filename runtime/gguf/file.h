@@ -7,9 +7,9 @@
 // Errors:  kIo (cannot open or map), kCorrupt (a field breaks the format), kUnsupported (version, byte order, nested
 //          arrays), kNotFound (no such key), kInvalidArgument (a key's value has another type or range). The message
 //          names what, the value and the byte offset; the context is the path.
-// Owns:    a private read-only mapping. The size is read once, at open. Requires of whoever keeps model files: a file
-// is
-//          replaced by rename, never cut or rewritten in place; touching a mapping past a shortened end raises SIGBUS.
+// Owns:    a private read-only mapping, a descriptor. The size is read once, at open. Requires of whoever keeps model
+//          files: one is replaced by rename, never cut or rewritten in place; touching a mapping past a shortened end
+//          raises SIGBUS.
 // Threads: const after open; any.
 // Source:  ggml-org/ggml docs/gguf.md and src/gguf.cpp (layout, alignment rule, type ids).
 #pragma once
@@ -115,6 +115,11 @@ class File {
   const std::string& path() const { return path_; }
   const FileStamp& stamp() const { return stamp_; }
   std::span<const std::byte> bytes() const { return bytes_; }
+  // What lies on disk now, not what is mapped: a damaged disk or a file that became shorter is an error here, and no
+  // signal. Requires: within bytes().  Errors: kIo.
+  Status read(std::uint64_t offset, std::span<std::byte> out) const;
+  // kIo when size or time of the last write differ from the stamp. The path may name another file by now.
+  Status check_unchanged() const;
   std::uint32_t version() const { return version_; }
   std::uint64_t alignment() const { return alignment_; }
   std::uint64_t data_offset() const { return data_offset_; }

@@ -12,22 +12,12 @@
 namespace larder::gguf {
 namespace {
 
-class Descriptor {
- public:
-  explicit Descriptor(int fd) : fd_(fd) {}
-  ~Descriptor() {
-    if (fd_ >= 0) ::close(fd_);
-  }
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  int get() const { return fd_; }
-
- private:
-  int fd_;
-};
-
 Error io_error(const char* what, const std::string& path) {
   return {ErrorCode::kIo, std::string(what) + ": " + std::generic_category().message(errno), path};
+}
+
+Error changed(const std::string& path) {
+  return {ErrorCode::kIo, "the model file was changed while it was open; load it again when it is whole", path};
 }
 
 std::int64_t to_ns(const timespec& time) { return std::int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec; }
@@ -35,11 +25,13 @@ std::int64_t to_ns(const timespec& time) { return std::int64_t{time.tv_sec} * 1'
 }  // namespace
 
 Result<std::unique_ptr<MappedFile>> MappedFile::open(const std::string& path) {
+  std::unique_ptr<MappedFile> file(new MappedFile);
+  file->path_ = path;
   // Non-blocking, so that a pipe under this name cannot hold the caller.
-  const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
-  if (file.get() < 0) return io_error("cannot open the model file", path);
+  file->descriptor_ = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  if (file->descriptor_ < 0) return io_error("cannot open the model file", path);
   struct stat status {};
-  if (::fstat(file.get(), &status) != 0) return io_error("cannot read the model file's size", path);
+  if (::fstat(file->descriptor_, &status) != 0) return io_error("cannot read the model file's size", path);
   if (!S_ISREG(status.st_mode)) {
     return Error{ErrorCode::kInvalidArgument, "this is not a regular file; give the path of a .gguf file", path};
   }
@@ -47,20 +39,43 @@ Result<std::unique_ptr<MappedFile>> MappedFile::open(const std::string& path) {
     return Error{ErrorCode::kCorrupt, "the model file is empty (0 bytes); download it again", path};
   }
   const auto size = static_cast<std::size_t>(status.st_size);
-  void* begin = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file.get(), 0);
+  void* begin = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file->descriptor_, 0);
   if (begin == MAP_FAILED) return io_error("cannot map the model file", path);
-  FileStamp stamp;
-  stamp.device = status.st_dev;
-  stamp.inode = status.st_ino;
-  stamp.bytes = size;
-  stamp.modified_ns = to_ns(status.st_mtim);
-  stamp.changed_ns = to_ns(status.st_ctim);
-  return std::unique_ptr<MappedFile>(new MappedFile(static_cast<const std::byte*>(begin), size, stamp));
+  file->begin_ = static_cast<const std::byte*>(begin);
+  file->size_ = size;
+  file->stamp_.device = status.st_dev;
+  file->stamp_.inode = status.st_ino;
+  file->stamp_.bytes = size;
+  file->stamp_.modified_ns = to_ns(status.st_mtim);
+  file->stamp_.changed_ns = to_ns(status.st_ctim);
+  return file;
 }
 
 MappedFile::~MappedFile() {
   // munmap takes a void*; the pages were mapped read-only and are not written.
-  ::munmap(const_cast<std::byte*>(begin_), size_);
+  if (begin_ != nullptr) ::munmap(const_cast<std::byte*>(begin_), size_);
+  if (descriptor_ >= 0) ::close(descriptor_);
+}
+
+Status MappedFile::read(std::uint64_t offset, std::span<std::byte> out) const {
+  while (!out.empty()) {
+    const ssize_t count = ::pread(descriptor_, out.data(), out.size(), static_cast<off_t>(offset));
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) return io_error("cannot read the model file", path_);
+    if (count == 0) return changed(path_);  // it has become shorter
+    out = out.subspan(static_cast<std::size_t>(count));
+    offset += static_cast<std::uint64_t>(count);
+  }
+  return {};
+}
+
+// A file that was replaced by rename has another change time and the same bytes.
+Status MappedFile::check_unchanged() const {
+  struct stat status {};
+  if (::fstat(descriptor_, &status) != 0) return io_error("cannot read the model file's times", path_);
+  const bool same =
+      static_cast<std::uint64_t>(status.st_size) == stamp_.bytes && to_ns(status.st_mtim) == stamp_.modified_ns;
+  return same ? Status{} : Status{changed(path_)};
 }
 
 }  // namespace larder::gguf

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // MappedFile: a whole regular file, mapped private and read-only. It checks nothing about the contents.
-// Errors:  kIo (cannot open, stat or map), kInvalidArgument (not a regular file), kCorrupt (empty). Context: the path.
-// Owns:    the mapping; the descriptor is closed at once.    Threads: const after open; any.
+// Errors:  kIo (cannot open, stat, map or read; changed), kInvalidArgument (not a regular file), kCorrupt (empty).
+//          Context: the path.
+// Owns:    the mapping and one descriptor.    Threads: const after open; any.
 #pragma once
 
 #include <cstddef>
@@ -23,13 +24,16 @@ class MappedFile {
 
   std::span<const std::byte> bytes() const { return {begin_, size_}; }
   const FileStamp& stamp() const { return stamp_; }
+  Status read(std::uint64_t offset, std::span<std::byte> out) const;
+  Status check_unchanged() const;
 
  private:
-  MappedFile(const std::byte* begin, std::size_t size, const FileStamp& stamp)
-      : begin_(begin), size_(size), stamp_(stamp) {}
+  MappedFile() = default;
 
-  const std::byte* begin_;
-  std::size_t size_;
+  std::string path_;
+  int descriptor_ = -1;
+  const std::byte* begin_ = nullptr;
+  std::size_t size_ = 0;
   FileStamp stamp_;
 };
 

@@ -2,10 +2,10 @@
 #include "runtime/model/digest.h"
 
 #include <sodium.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 #include <algorithm>
-#include <bit>
-#include <cstring>
 #include <span>
 #include <string_view>
 #include <thread>
@@ -51,42 +51,59 @@ class Hasher {
   crypto_generichash_state state_;
 };
 
-// The leaves of one file: threads take them by number until none is left or the caller cancels.
+// Of the calling thread, for good; a system that refuses leaves it as it is.
+void take_lowest_priority() {
+  constexpr int kLowest = 19;
+  static_cast<void>(::setpriority(PRIO_PROCESS, static_cast<id_t>(::gettid()), kLowest));
+}
+
+// The leaves of one file: threads take them by number until none is left, one fails or the caller cancels.
 class LeafHashing {
  public:
-  LeafHashing(std::span<const std::byte> bytes, const DigestOptions& options)
-      : bytes_(bytes), options_(options), leaves_((bytes.size() + kDigestLeafBytes - 1) / kDigestLeafBytes) {}
+  LeafHashing(const gguf::File& file, const DigestOptions& options)
+      : file_(file), options_(options), leaves_((file.bytes().size() + kDigestLeafBytes - 1) / kDigestLeafBytes) {}
 
-  // Answers false when cancelled.
-  bool run() {
+  Status run() EXCLUDES(mutex_) {
     std::vector<std::thread> threads;
-    for (unsigned i = 1; i < std::min<std::size_t>(kHashThreads, leaves_.size()); ++i) {
-      threads.emplace_back([this] { take_leaves(); });
+    for (unsigned i = 0; i < std::min<std::size_t>(kHashThreads, leaves_.size()); ++i) {
+      threads.emplace_back([this] {
+        take_lowest_priority();
+        take_leaves();
+      });
     }
-    take_leaves();
     for (std::thread& thread : threads) thread.join();
-    return !cancelled();
+    if (cancelled()) return Error{ErrorCode::kCancelled, "hashing the model was cancelled", file_.path()};
+    MutexLock lock(mutex_);
+    return outcome_.ok() ? file_.check_unchanged() : outcome_;
   }
 
   const std::vector<Digest256>& leaves() const { return leaves_; }
 
  private:
   bool cancelled() const { return options_.cancel != nullptr && options_.cancel->load(std::memory_order_relaxed); }
+  bool ends_early() const { return failed_.load() || cancelled(); }
 
   void take_leaves() {
-    for (std::size_t leaf = next_.fetch_add(1); leaf < leaves_.size() && !cancelled(); leaf = next_.fetch_add(1)) {
-      const std::size_t begin = leaf * kDigestLeafBytes;
-      hash_leaf(bytes_.subspan(begin, std::min<std::size_t>(kDigestLeafBytes, bytes_.size() - begin)), leaves_[leaf]);
+    std::vector<std::byte> piece(kPieceBytes);
+    for (std::size_t leaf = next_.fetch_add(1); leaf < leaves_.size() && !ends_early(); leaf = next_.fetch_add(1)) {
+      const std::uint64_t begin = leaf * kDigestLeafBytes;
+      hash_leaf(begin, std::min<std::uint64_t>(begin + kDigestLeafBytes, file_.bytes().size()), piece, leaves_[leaf]);
     }
   }
 
-  void hash_leaf(std::span<const std::byte> leaf, Digest256& out) {
+  void hash_leaf(std::uint64_t begin, std::uint64_t end, std::span<std::byte> piece, Digest256& out) EXCLUDES(mutex_) {
     Hasher hasher;
-    while (!leaf.empty() && !cancelled()) {
-      const std::size_t size = std::min(kPieceBytes, leaf.size());
-      hasher.bytes(leaf.data(), size);
-      leaf = leaf.subspan(size);
-      report(size);
+    while (begin < end && !ends_early()) {
+      const std::span<std::byte> part = piece.first(std::min<std::uint64_t>(piece.size(), end - begin));
+      if (const Status read = file_.read(begin, part); !read.ok()) {
+        MutexLock lock(mutex_);
+        if (outcome_.ok()) outcome_ = read;
+        failed_.store(true);
+        return;
+      }
+      hasher.bytes(part.data(), part.size());
+      begin += part.size();
+      report(part.size());
     }
     out = hasher.finish();
   }
@@ -95,18 +112,18 @@ class LeafHashing {
     if (!options_.progress) return;
     MutexLock lock(mutex_);
     hashed_ += hashed;
-    options_.progress(static_cast<double>(hashed_) / static_cast<double>(bytes_.size()));
+    options_.progress(static_cast<double>(hashed_) / static_cast<double>(file_.bytes().size()));
   }
 
-  const std::span<const std::byte> bytes_;
+  const gguf::File& file_;
   const DigestOptions& options_;
   std::vector<Digest256> leaves_;
   std::atomic<std::size_t> next_{0};
+  std::atomic<bool> failed_{false};
   Mutex mutex_;
   std::uint64_t hashed_ GUARDED_BY(mutex_) = 0;
+  Status outcome_ GUARDED_BY(mutex_);
 };
-
-std::string number_text(std::uint64_t value) { return std::to_string(value); }
 
 }  // namespace
 
@@ -115,8 +132,8 @@ Result<Digest256> weights_digest(const gguf::File& file, const DigestOptions& op
   if (cacheable) {
     if (const auto known = find_cached_digest(options.cache_path, file.stamp())) return *known;
   }
-  LeafHashing hashing(file.bytes(), options);
-  if (!hashing.run()) return Error{ErrorCode::kCancelled, "hashing the model was cancelled", file.path()};
+  LeafHashing hashing(file, options);
+  RETURN_IF_ERROR(hashing.run());
   Hasher root;
   root.part("larder weights", "1");
   root.number(file.bytes().size());
@@ -124,46 +141,6 @@ Result<Digest256> weights_digest(const gguf::File& file, const DigestOptions& op
   const Digest256 digest = root.finish();
   if (cacheable) store_cached_digest(options.cache_path, file.stamp(), digest);
   return digest;
-}
-
-IdentityParts identity_parts(const ModelConfig& config, const Digest256& weights, kernels::KvType kv_type,
-                             std::string arithmetic_id) {
-  IdentityParts parts;
-  parts.weights = weights;
-  parts.rope_base = config.rope_base;
-  parts.rope_scale = config.rope_scale;
-  parts.n_rot = config.n_rot;
-  parts.rope_interleaved = config.rope_interleaved;
-  parts.kv_type = kv_type;
-  parts.arithmetic_id = std::move(arithmetic_id);
-  return parts;
-}
-
-Digest256 identity_digest(const IdentityParts& parts) {
-  std::string weights(parts.weights.size(), '\0');
-  std::memcpy(weights.data(), parts.weights.data(), weights.size());
-  Hasher hasher;
-  hasher.part("larder identity", "1");
-  hasher.part("weights", weights);
-  hasher.part("rope_base", number_text(std::bit_cast<std::uint32_t>(parts.rope_base)));
-  hasher.part("rope_scale", number_text(std::bit_cast<std::uint32_t>(parts.rope_scale)));
-  hasher.part("n_rot", number_text(parts.n_rot));
-  hasher.part("rope_interleaved", parts.rope_interleaved ? "1" : "0");
-  hasher.part("kv_type", number_text(static_cast<std::uint64_t>(parts.kv_type)));
-  hasher.part("layout", number_text(parts.layout_version));
-  hasher.part("arithmetic", parts.arithmetic_id);
-  return hasher.finish();
-}
-
-std::string first_difference(const IdentityParts& a, const IdentityParts& b) {
-  if (a.weights != b.weights) return "weights";
-  if (std::bit_cast<std::uint32_t>(a.rope_base) != std::bit_cast<std::uint32_t>(b.rope_base) ||
-      std::bit_cast<std::uint32_t>(a.rope_scale) != std::bit_cast<std::uint32_t>(b.rope_scale) || a.n_rot != b.n_rot ||
-      a.rope_interleaved != b.rope_interleaved) {
-    return "rope";
-  }
-  if (a.kv_type != b.kv_type || a.layout_version != b.layout_version) return "kv_type";
-  return a.arithmetic_id != b.arithmetic_id ? "arithmetic" : "";
 }
 
 std::string to_hex(const Digest256& digest) {

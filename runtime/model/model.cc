@@ -14,17 +14,23 @@ namespace {
 constexpr std::size_t kPageBytes = 4096;
 constexpr std::size_t kTouchBytes = std::size_t{8} << 20;  // between looks at the cancel flag
 
-// Reads one byte of every page, so that the disk is waited for here and not in the first request.
+// Reads one byte of every page of the weights, so that the disk is waited for here and not in the first request.
 Status bring_in(const gguf::File& file, const LoadOptions& options) {
-  const std::span<const std::byte> bytes = file.bytes();
+  std::uint64_t all = 0;
+  for (const gguf::TensorInfo& tensor : file.tensors()) all += tensor.bytes;
+  std::uint64_t done = 0;
   volatile unsigned char sink = 0;
-  for (std::size_t begin = 0; begin < bytes.size(); begin += kTouchBytes) {
-    if (options.cancel != nullptr && options.cancel->load(std::memory_order_relaxed)) {
-      return Error{ErrorCode::kCancelled, "loading the model was cancelled", file.path()};
+  for (const gguf::TensorInfo& tensor : file.tensors()) {
+    const std::span<const std::byte> bytes = file.tensor_bytes(tensor);
+    for (std::size_t begin = 0; begin < bytes.size(); begin += kTouchBytes) {
+      if (options.cancel != nullptr && options.cancel->load(std::memory_order_relaxed)) {
+        return Error{ErrorCode::kCancelled, "loading the model was cancelled", file.path()};
+      }
+      const std::size_t end = std::min(begin + kTouchBytes, bytes.size());
+      for (std::size_t at = begin; at < end; at += kPageBytes) sink = std::to_integer<unsigned char>(bytes[at]);
+      done += end - begin;
+      if (options.progress) options.progress(static_cast<double>(done) / static_cast<double>(all));
     }
-    const std::size_t end = std::min(begin + kTouchBytes, bytes.size());
-    for (std::size_t at = begin; at < end; at += kPageBytes) sink = std::to_integer<unsigned char>(bytes[at]);
-    if (options.progress) options.progress(static_cast<double>(end) / static_cast<double>(bytes.size()));
   }
   static_cast<void>(sink);
   return {};

@@ -3,10 +3,11 @@
 
 #include <gtest/gtest.h>
 #include <stdlib.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
-#include <set>
 
 #include "runtime/gguf/file.h"
 #include "runtime/model/digest_cache.h"
@@ -109,6 +110,43 @@ TEST_F(Digests, TheCacheIsBoundedAndTheOldestGivesWay) {
   EXPECT_TRUE(find_cached_digest(options_.cache_path, stamp).has_value());
 }
 
+TEST_F(Digests, AFileThatIsChangedMeanwhileHasNoneAndNothingIsRemembered) {
+  const std::string copy = (folder_ / "copy.gguf").string();
+  std::filesystem::copy_file(kF32, copy);
+  std::filesystem::permissions(copy, std::filesystem::perms::owner_all);
+  const std::uintmax_t size = std::filesystem::file_size(copy);
+  for (const std::uintmax_t other : {size + 1, size - 1, size / 2}) {
+    std::filesystem::resize_file(copy, size);
+    const auto file = open(copy);
+    std::filesystem::resize_file(copy, other);
+    const auto digest = weights_digest(*file, options_);
+    ASSERT_FALSE(digest.ok()) << other;
+    EXPECT_EQ(digest.error().code, ErrorCode::kIo);
+    EXPECT_NE(digest.error().message.find("changed"), std::string::npos) << digest.error().message;
+  }
+  EXPECT_FALSE(std::filesystem::exists(options_.cache_path));
+}
+
+// Whoever updates a model puts another file in its place; what is mapped, and hashed, is still the old one.
+TEST_F(Digests, AFileThatIsReplacedByRenameKeepsItsOwn) {
+  const std::string copy = (folder_ / "copy.gguf").string();
+  std::filesystem::copy_file(kF32, copy);
+  const auto file = open(copy);
+  std::filesystem::copy_file(kF16, folder_ / "new.gguf");
+  std::filesystem::rename(folder_ / "new.gguf", copy);
+  const auto replaced = weights_digest(*file, options_);
+  ASSERT_TRUE(replaced.ok()) << to_string(replaced.error());
+  EXPECT_EQ(to_hex(*replaced), digest(kF32));
+}
+
+TEST_F(Digests, HashingLeavesTheProcessorToOthers) {
+  int priority = 0;
+  options_.progress = [&](double) { priority = ::getpriority(PRIO_PROCESS, static_cast<id_t>(::gettid())); };
+  digest(kF32);
+  EXPECT_EQ(priority, 19);
+  EXPECT_EQ(::getpriority(PRIO_PROCESS, static_cast<id_t>(::gettid())), ::getpriority(PRIO_PROCESS, 0));
+}
+
 TEST_F(Digests, CancelStopsTheHashing) {
   const std::atomic<bool> cancel{true};
   options_.cancel = &cancel;
@@ -116,27 +154,6 @@ TEST_F(Digests, CancelStopsTheHashing) {
   ASSERT_FALSE(digest.ok());
   EXPECT_EQ(digest.error().code, ErrorCode::kCancelled);
   EXPECT_FALSE(std::filesystem::exists(options_.cache_path));
-}
-
-TEST(Identity, EachPartChangesTheDigestAndIsNamed) {
-  ModelConfig config;
-  const IdentityParts base = identity_parts(config, Digest256{}, kernels::KvType::kF16, "cpu/avx2/1");
-  std::set<std::string> seen = {to_hex(identity_digest(base))};
-  const auto differs = [&](auto change, const char* part) {
-    IdentityParts other = base;
-    change(other);
-    EXPECT_TRUE(seen.insert(to_hex(identity_digest(other))).second) << part;
-    EXPECT_EQ(first_difference(base, other), part);
-  };
-  differs([](IdentityParts& p) { p.weights[31] = 1; }, "weights");
-  differs([](IdentityParts& p) { p.rope_base = 10001; }, "rope");
-  differs([](IdentityParts& p) { p.rope_scale = 0.5f; }, "rope");
-  differs([](IdentityParts& p) { p.n_rot = 64; }, "rope");
-  differs([](IdentityParts& p) { p.rope_interleaved = false; }, "rope");
-  differs([](IdentityParts& p) { p.kv_type = kernels::KvType::kF32; }, "kv_type");
-  differs([](IdentityParts& p) { p.layout_version = 2; }, "kv_type");
-  differs([](IdentityParts& p) { p.arithmetic_id = "cpu/avx512/1"; }, "arithmetic");
-  EXPECT_EQ(first_difference(base, base), "");
 }
 
 }  // namespace
