@@ -60,6 +60,7 @@ class PacksPageTest : public QObject {
   void uncountedPackIsADash();
   void warmAsksTheEngine();
   void warmPackIsPinnedByItsNodeAndCanBeUndone();
+  void aSecondClickDoesNotPinAgain();
   void coldPackIsWarmedAndPinnedAtOnce();
   void refusalIsShownWithItsReason();
   void aRunningJobTurnsTheVerbsOff();
@@ -139,6 +140,23 @@ void PacksPageTest::warmPackIsPinnedByItsNodeAndCanBeUndone() {
   QCOMPARE(std::get<command::PinNode>(rig.client.commands.at(0)).node, NodeId{12});
   rig.shell.toast_act();
   QCOMPARE(std::get<command::Unpin>(rig.client.commands.at(1)).node, NodeId{12});
+}
+
+void PacksPageTest::aSecondClickDoesNotPinAgain() {
+  PageRig<PacksPage> rig;
+  auto view = packView();
+  view->packs[0].warm = true;
+  rig.show(view);
+  auto* pin = rig.find<QPushButton>("packPin");
+  QTest::mouseDClick(pin, Qt::LeftButton);
+  QTest::mouseClick(pin, Qt::LeftButton);
+  QCOMPARE(rig.client.commands.size(), std::size_t{1});
+  auto next = std::make_shared<SnapshotView>(*view);
+  next->epoch += 2;
+  next->packs[0].pinned = true;
+  rig.show(next);
+  QTest::mouseClick(pin, Qt::LeftButton);
+  QVERIFY(std::holds_alternative<command::Unpin>(rig.client.commands.at(1)));
 }
 
 void PacksPageTest::coldPackIsWarmedAndPinnedAtOnce() {

@@ -9,6 +9,7 @@
 #include <QPushButton>
 #include <QTableView>
 #include <QVBoxLayout>
+#include <limits>
 
 #include "gui/models/pack_model.h"
 #include "gui/pages/packs/pack_cost.h"
@@ -198,7 +199,7 @@ void PacksPage::showCost(const SnapshotView& view, const PackInfo& pack) {
 }
 
 void PacksPage::showVerbs(const SnapshotView& view, const PackInfo& pack) {
-  bool busy = waiting_.contains(pack.id);
+  bool busy = waiting_.value(pack.id) > view.epoch;
   for (const JobInfo& job : view.jobs) {
     if (!job.done && job.verb == QStringLiteral("warm ") + pack.id) busy = true;
   }
@@ -217,12 +218,15 @@ void PacksPage::showVerbs(const SnapshotView& view, const PackInfo& pack) {
   progress_->setVisible(busy);
 }
 
-void PacksPage::asked(const QString& id, bool waiting) {
-  if (waiting) {
-    waiting_.insert(id);
-  } else {
-    waiting_.remove(id);
-  }
+void PacksPage::asked(const QString& id) {
+  waiting_.insert(id, std::numeric_limits<std::uint64_t>::max());
+  showPack();
+}
+
+// Until a view shows what was done, the button would still offer the same again. The next view may have been made
+// before it was done, the one after that was not.
+void PacksPage::answered(const QString& id, bool done) {
+  waiting_.insert(id, done ? client().view()->epoch + 2 : 0);
   showPack();
 }
 
@@ -230,9 +234,9 @@ void PacksPage::warm(bool pin) {
   const PackInfo* pack = chosen();
   if (pack == nullptr) return;
   const QString id = pack->id, name = pack->name;
-  asked(id, true);
+  asked(id);
   client().perform(command::WarmPack{id, pin}, this, [this, id, name, pin](const CommandOutcome& outcome) {
-    asked(id, false);
+    answered(id, outcome.ok);
     if (!outcome.ok) {
       shell().showProblem(pin ? tr("The pack %1 was not pinned").arg(name) : tr("The pack %1 was not warmed").arg(name),
                           outcome.message);
@@ -260,10 +264,10 @@ void PacksPage::pinOrUnpin() {
 void PacksPage::pin(const QString& id, const QString& name) {
   const PackInfo* pack = find(id);
   if (pack == nullptr) return;
-  asked(id, true);
+  asked(id);
   client().perform(command::PinNode{pack->node, tr("pack %1").arg(name), 0, false}, this,
                    [this, id, name](const CommandOutcome& outcome) {
-                     asked(id, false);
+                     answered(id, outcome.ok);
                      if (!outcome.ok) {
                        shell().showProblem(tr("The pack %1 was not pinned").arg(name), outcome.message);
                        return;
@@ -276,9 +280,9 @@ void PacksPage::pin(const QString& id, const QString& name) {
 void PacksPage::unpin(const QString& id, const QString& name) {
   const PackInfo* pack = find(id);
   if (pack == nullptr) return;
-  asked(id, true);
+  asked(id);
   client().perform(command::Unpin{PinId{}, pack->node}, this, [this, id, name](const CommandOutcome& outcome) {
-    asked(id, false);
+    answered(id, outcome.ok);
     if (!outcome.ok) {
       shell().showProblem(tr("The pack %1 was not unpinned").arg(name), outcome.message);
       return;

@@ -3,7 +3,7 @@
 // Threads: GUI thread.
 #pragma once
 
-#include <QSet>
+#include <QHash>
 
 #include "gui/pages/page.h"
 
@@ -43,7 +43,8 @@ class PacksPage final : public Page {
   void pinOrUnpin();
   void pin(const QString& id, const QString& name);
   void unpin(const QString& id, const QString& name);
-  void asked(const QString& id, bool waiting);
+  void asked(const QString& id);
+  void answered(const QString& id, bool done);
   const PackInfo* chosen() const;
   const PackInfo* find(const QString& id) const;
 
@@ -60,7 +61,7 @@ class PacksPage final : public Page {
   QPushButton* warm_;
   QPushButton* pin_;
   QString shown_text_of_;
-  QSet<QString> waiting_;  // packs with a verb on its way
+  QHash<QString, std::uint64_t> waiting_;  // by pack: the epoch from which on what was asked of it shows
 };
 
 }  // namespace larder::gui
