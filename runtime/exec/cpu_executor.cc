@@ -90,9 +90,6 @@ CpuExecutor::~CpuExecutor() {
   {
     MutexLock lock(mutex_);
     closing_ = true;
-    for (const std::unique_ptr<Pending>& pending : pending_) {
-      if (pending.get() != running_) pending->aborted.store(true, std::memory_order_relaxed);
-    }
   }
   changed_.notify_all();
   if (driver_.joinable()) driver_.join();
@@ -129,8 +126,9 @@ Status CpuExecutor::read_block(BlockId block, std::span<std::byte> out) const {
 CpuExecutor::Pending* CpuExecutor::next() {
   MutexLock lock(mutex_);
   while (pending_.empty() && !closing_) changed_.wait(mutex_);
-  running_ = pending_.empty() ? nullptr : pending_.front().get();
-  return running_;
+  if (pending_.empty()) return nullptr;
+  if (closing_) pending_.front()->aborted.store(true, std::memory_order_relaxed);
+  return pending_.front().get();
 }
 
 void CpuExecutor::drive() {
@@ -138,7 +136,6 @@ void CpuExecutor::drive() {
     StepResult result = run(*pending);
     {
       MutexLock lock(mutex_);
-      running_ = nullptr;
       pending_.pop_front();
     }
     done_(std::move(result));

@@ -84,7 +84,6 @@ class CpuExecutor final : public Executor {
   Mutex mutex_;
   CondVar changed_;
   std::deque<std::unique_ptr<Pending>> pending_ GUARDED_BY(mutex_);  // in order of submission
-  Pending* running_ GUARDED_BY(mutex_) = nullptr;                      // the front one, or none
   bool closing_ GUARDED_BY(mutex_) = false;
   std::thread driver_;
 };
