@@ -55,7 +55,10 @@ ModelInfo modelToQt(const engine::ModelInfo& from) {
   to.progress = from.progress;
   to.arithmetic_id = toQt(from.arithmetic_id);
   to.device = toQt(from.device);
+  to.identity = sameEnum<ModelInfo::Identity>(from.identity);
+  to.digest_progress = from.digest_progress;
   to.digest = toQt(from.digest);
+  to.digest_error = toQt(from.digest_error);
   to.error = toQt(from.error);
   to.has_chat_template = from.has_chat_template;
   return to;

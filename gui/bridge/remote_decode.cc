@@ -49,6 +49,7 @@ Enum wordIn(const QString& word, const char* const (&words)[N], Enum unknown) {
 
 constexpr const char* kRequestStates[] = {"preparing", "queued", "prefill", "decode", "done", "failed", "cancelled"};
 constexpr const char* kModelStates[] = {"file", "loading", "ready", "unloading", "failed"};
+constexpr const char* kIdentities[] = {"pending", "known", "failed"};
 constexpr const char* kSectionKinds[] = {"template", "system", "tool", "document", "message"};
 constexpr const char* kVerdicts[] = {"full_prefix",    "cold",      "diverged", "evicted",
                                      "other_identity", "too_short", "bypassed"};
@@ -163,7 +164,10 @@ ModelInfo modelFrom(const Members& from) {
   to.progress = from.real("progress");
   to.arithmetic_id = from.text("arithmetic_id");
   to.device = from.text("device");
+  to.identity = wordIn<ModelInfo::Identity>(from.text("identity"), kIdentities, to.identity);
+  to.digest_progress = from.real("digest_progress");
   to.digest = from.text("digest");
+  to.digest_error = from.text("digest_error");
   to.error = from.text("error");
   to.has_chat_template = from.flag("has_chat_template");
   return to;

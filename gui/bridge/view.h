@@ -127,13 +127,17 @@ struct PinInfo {
 
 struct ModelInfo {
   enum class State : std::uint8_t { kFile, kLoading, kReady, kUnloading, kFailed };
+  enum class Identity : std::uint8_t { kPending, kKnown, kFailed };
   ModelId id{};
   State state = State::kFile;
   QString name, path, architecture, quantisation;
   std::uint64_t file_bytes = 0, weight_bytes = 0, kv_bytes_per_token = 0;
   std::uint32_t n_context = 0, max_request_tokens = 0;
   double progress = 0;
-  QString arithmetic_id, device, digest, error;
+  QString arithmetic_id, device;
+  Identity identity = Identity::kPending;
+  double digest_progress = 0;
+  QString digest, digest_error, error;
   bool has_chat_template = false;
   bool operator==(const ModelInfo&) const = default;
 };

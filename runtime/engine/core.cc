@@ -2,6 +2,7 @@
 #include "runtime/engine/core.h"
 
 #include "runtime/base/log.h"
+#include "runtime/model/digest.h"
 
 namespace larder::engine {
 namespace {
@@ -32,6 +33,7 @@ Engine::Core::Core(EngineOptions options, Opened opened, std::unique_ptr<Clock> 
       preparation_("prepare", 2, kPrepareCapacity),
       loader_("loader", 1, 16),
       clerk_("clerk", 1, kClerkCapacity),
+      hasher_("hasher", 1, 16),
       services_{*clock_,
                 *opened_.settings,
                 *opened_.registry,
@@ -39,6 +41,7 @@ Engine::Core::Core(EngineOptions options, Opened opened, std::unique_ptr<Clock> 
                 preparation_,
                 loader_,
                 clerk_,
+                hasher_,
                 model_,
                 snapshots_,
                 waiting_,
@@ -46,6 +49,7 @@ Engine::Core::Core(EngineOptions options, Opened opened, std::unique_ptr<Clock> 
                 inbox_,
                 options_.make_executor ? options_.make_executor
                                        : default_factory(opened_.settings->text(settings::Key::kEngineDevice)),
+                options_.hash_weights ? options_.hash_weights : model::weights_digest,
                 opened_.dir->file("models"),
                 opened_.dir->file("digests"),
                 options_.packs_dir},

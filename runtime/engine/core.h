@@ -59,6 +59,7 @@ class Engine::Core {
   WorkPool preparation_;
   WorkPool loader_;
   WorkPool clerk_;
+  WorkPool hasher_;
   Services services_;
   std::unique_ptr<EngineLoop> loop_;
 };

@@ -4,7 +4,8 @@
 // What it is not: it speaks no HTTP, no JSON and no Qt, and it writes no sentence for people.
 // Threads:  every method from any thread; none blocks on the engine thread or on a model. Callbacks run on the engine
 //           thread and must return at once.
-// Owns:     the engine thread, the preparation pool (2 threads), the loader thread, the data folder's lock.
+// Owns:     the engine thread, the preparation pool (2 threads), the loader, clerk and hasher threads, the data
+//           folder's lock.
 // Errors:   as Result; codes as in runtime/base/result.h.
 #pragma once
 
@@ -23,6 +24,12 @@
 #include "runtime/engine/verbs.h"
 #include "runtime/exec/executor.h"
 
+namespace larder::gguf {
+class File;
+}
+namespace larder::model {
+struct DigestOptions;
+}
 namespace larder::settings {
 class Settings;
 }
@@ -32,6 +39,8 @@ namespace larder::engine {
 using ExecutorFactory = std::function<Result<std::unique_ptr<exec::Executor>>(std::shared_ptr<const model::Model>,
                                                                               exec::ExecutorOptions, exec::StepDone)>;
 
+using WeightsHasher = std::function<Result<Digest256>(const gguf::File&, const model::DigestOptions&)>;
+
 struct EngineOptions {
   std::string data_dir;                                        // created when missing; locked while the engine lives
   std::string packs_dir;                                       // resources/packs, read only
@@ -39,6 +48,7 @@ struct EngineOptions {
   std::vector<std::pair<std::string, std::string>> overrides;  // --set KEY=VALUE
   const Clock* clock = nullptr;                                // null: the system clock; outlives the engine
   ExecutorFactory make_executor;                               // empty: CUDA where usable, else CPU
+  WeightsHasher hash_weights;                                  // empty: model::weights_digest
 };
 
 class Engine {

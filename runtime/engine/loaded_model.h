@@ -27,7 +27,7 @@ struct LoadedModel {
   std::shared_ptr<const tokenizer::Tokenizer> tokenizer;
   std::shared_ptr<const chat_template::ChatTemplate> chat;  // null: the file has none
   std::string chat_error;                                   // why, when its template was refused
-  std::shared_ptr<const kv::Identity> identity;
+  std::shared_ptr<const kv::Identity> identity;             // only the engine thread looks into it: see block_key.h
   kernels::KvLayout layout;
   std::uint32_t pool_blocks = 0;
   std::uint32_t max_request_tokens = 0;  // prompt and answer together

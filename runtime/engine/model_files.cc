@@ -7,14 +7,14 @@
 
 #include "runtime/engine/vocab_from_gguf.h"
 #include "runtime/gguf/file.h"
-#include "runtime/model/digest.h"
+#include "runtime/model/digest_cache.h"
 #include "runtime/settings/settings.h"
+#include "storage/seal.h"
 
 namespace larder::engine {
 namespace {
 
 constexpr std::size_t kMaxListedFiles = 200;
-constexpr double kLoadShare = 0.6;  // of the progress bar; the rest is the digest
 constexpr std::uint32_t kMaxRows = 2048;
 
 using settings::Key;
@@ -46,6 +46,18 @@ void read_chat_template(const gguf::File& file, LoadedModel& loaded) {
   }
 }
 
+std::shared_ptr<kv::Identity> identity_of(const gguf::File& file, const std::string& digest_cache) {
+  auto identity = std::make_shared<kv::Identity>();
+  const std::optional<Digest256> digest = model::find_cached_digest(digest_cache, file.stamp());
+  identity->weights_known = digest.has_value();
+  if (digest) {
+    identity->weights = *digest;
+  } else {
+    storage::random_bytes(identity->weights);
+  }
+  return identity;
+}
+
 Status size_pool(const settings::Settings& settings, LoadedParts& parts) {
   const model::Model& file = *parts.model.model;
   PoolWish wish;
@@ -70,14 +82,9 @@ Status size_pool(const settings::Settings& settings, LoadedParts& parts) {
 
 Result<LoadedParts> load_parts(const std::string& path, const std::string& digest_cache,
                                const settings::Settings& settings, const LoadWatch& watch) {
-  const auto progress = [&watch](double from, double share) {
-    return [progress = watch.progress, from, share](double done) {
-      if (progress) progress(from + share * done);
-    };
-  };
   ASSIGN_OR_RETURN(const std::shared_ptr<const gguf::File> file, gguf::File::open(path));
   LoadedParts parts;
-  ASSIGN_OR_RETURN(parts.model.model, model::Model::from_file(file, {progress(0, kLoadShare), watch.cancel.get()}));
+  ASSIGN_OR_RETURN(parts.model.model, model::Model::from_file(file, {watch.progress, watch.cancel.get()}));
   ASSIGN_OR_RETURN(tokenizer::Vocab vocab, read_vocab(*file));
   ASSIGN_OR_RETURN(parts.model.tokenizer, tokenizer::Tokenizer::create(std::move(vocab)));
   const model::ModelConfig& config = parts.model.model->config();
@@ -93,15 +100,9 @@ Result<LoadedParts> load_parts(const std::string& path, const std::string& diges
   const auto kv_type = settings.text(Key::kPoolKvType) == "f32" ? kernels::KvType::kF32 : kernels::KvType::kF16;
   parts.model.layout = config.kv_layout(kv_type);
   RETURN_IF_ERROR(size_pool(settings, parts));
-  ASSIGN_OR_RETURN(
-      const Digest256 weights,
-      model::weights_digest(*file, {digest_cache, progress(kLoadShare, 1 - kLoadShare), watch.cancel.get()}));
-  parts.digest = model::to_hex(weights);
-  auto identity = std::make_shared<kv::Identity>();
-  identity->weights = weights;
-  identity->rope = rope_text(config);
-  identity->kv_type = kv_type;
-  parts.model.identity = std::move(identity);
+  parts.identity = identity_of(*file, digest_cache);
+  parts.identity->rope = rope_text(config);
+  parts.identity->kv_type = kv_type;
   return parts;
 }
 

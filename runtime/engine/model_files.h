@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// From a model file to what answers: open, check, tokenizer, template, digest, pool size. Blocking; the loader
-// thread's. Errors:   as of the rooms below: kNotFound, kIo, kCorrupt, kUnsupported, kResourceExhausted, kCancelled.
-// Threads:  pure; one call at a time per path is enough.
+// From a model file to what answers: open, check, tokenizer, template, pool size, identity as far as it is known.
+// Errors:   as of the rooms below: kNotFound, kIo, kCorrupt, kUnsupported, kResourceExhausted, kCancelled.
+// Threads:  pure; blocking, so on the loader thread; one call at a time per path is enough.
 #pragma once
 
 #include <atomic>
@@ -23,10 +23,10 @@ class Settings;
 namespace larder::engine {
 
 struct LoadedParts {
-  LoadedModel model;  // identity without arithmetic_id: the executor says that
+  LoadedModel model;  // without its identity
+  std::shared_ptr<kv::Identity> identity;  // without arithmetic_id: the executor says that
   PoolPlan pool;
   exec::ExecutorOptions executor;
-  std::string digest;  // hex
 };
 
 struct LoadWatch {
@@ -34,6 +34,7 @@ struct LoadWatch {
   std::shared_ptr<std::atomic<bool>> cancel;
 };
 
+// The weights' digest is taken from the cache; where that does not have it, a random load id stands in.
 Result<LoadedParts> load_parts(const std::string& path, const std::string& digest_cache,
                                const settings::Settings& settings, const LoadWatch& watch);
 

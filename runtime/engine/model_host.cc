@@ -5,6 +5,7 @@
 
 #include "runtime/base/log.h"
 #include "runtime/engine/loop.h"
+#include "runtime/model/digest.h"
 #include "storage/placement.h"
 
 namespace larder::engine {
@@ -16,7 +17,7 @@ constexpr std::uint32_t kMaxRows = 2048;
 
 using settings::Key;
 
-ModelInfo info_of(const LoadedModel& loaded, const std::string& digest, const exec::DeviceInfo& device) {
+ModelInfo info_of(const LoadedModel& loaded, const exec::DeviceInfo& device) {
   ModelInfo info;
   info.id = loaded.id;
   info.state = ModelInfo::State::kReady;
@@ -32,7 +33,6 @@ ModelInfo info_of(const LoadedModel& loaded, const std::string& digest, const ex
   info.progress = 1;
   info.arithmetic_id = device.arithmetic_id;
   info.device = device.device;
-  info.digest = digest;
   info.error = loaded.chat_error;
   info.has_chat_template = loaded.chat != nullptr;
   return info;
@@ -107,6 +107,7 @@ void ModelHost::begin_drain(VerbDone done, const char* why) {
   draining_ = true;
   unload_done_ = std::move(done);
   services_.model.set(nullptr);
+  stop_hashing();
   hooks_.end_requests(Error{ErrorCode::kUnavailable, std::string("the model was unloaded: ") + why, ""});
   abort_running();
   tick();
@@ -179,10 +180,9 @@ void ModelHost::executor_ready(ModelId id, std::uint64_t generation, const MadeE
   auto next = std::make_unique<Current>();
   next->generation = generation;
   next->executor = std::move(*made).value();
-  next->digest = parts.digest;
-  auto identity = std::make_shared<kv::Identity>(*parts.model.identity);
-  identity->arithmetic_id = next->executor->info().arithmetic_id;
-  parts.model.identity = std::move(identity);
+  next->identity = parts.identity;
+  next->identity->arithmetic_id = next->executor->info().arithmetic_id;
+  parts.model.identity = next->identity;
   auto loaded = std::make_shared<const LoadedModel>(std::move(parts.model));
   next->loaded = loaded;
   kv::CacheOptions cache;
@@ -199,10 +199,43 @@ void ModelHost::executor_ready(ModelId id, std::uint64_t generation, const MadeE
   loading_.reset();
   apply_settings();
   services_.model.set(loaded);
+  start_hashing();
   hooks_.changed();
   log::info("engine", "model ready: " + loaded->name + ", pool of " + std::to_string(cache.block_count) + " blocks, " +
                           current_->executor->info().arithmetic_id);
   done->answer(VerbResult{});
+}
+
+void ModelHost::start_hashing() {
+  if (current_->identity->weights_known) return;
+  const auto hashing = std::make_shared<Hashing>();
+  current_->hashing = hashing;
+  const bool posted =
+      services_.hasher.post([hashing, generation = current_->generation, model = current_->loaded->model,
+                             inbox = services_.inbox, hash = services_.hash_weights, cache = services_.digest_cache] {
+        const auto progress = [&hashing](double done) { hashing->progress.store(done); };
+        auto digest = std::make_shared<Result<Digest256>>(hash(model->file(), {cache, progress, &hashing->cancel}));
+        inbox->push_reserved([generation, digest](EngineLoop& loop) {
+          loop.models().hashed(generation, *digest);
+          loop.want_snapshot();
+        });
+      });
+  if (!posted) current_->digest_error = "too many files wait to be hashed: load the model again";
+}
+
+void ModelHost::stop_hashing() {
+  if (current_->hashing) current_->hashing->cancel.store(true);
+}
+
+void ModelHost::hashed(std::uint64_t generation, const Result<Digest256>& digest) {
+  if (!current_ || current_->generation != generation) return;
+  if (digest.ok()) {
+    current_->identity->learn_weights(*digest);
+    return;
+  }
+  if (draining_) return;  // it was stopped
+  current_->digest_error = digest.error().message;
+  log::warning("engine", "a model's digest was not computed, its KV stays in memory: " + to_string(digest.error()));
 }
 
 sched::SchedulerLimits ModelHost::limits() const {
@@ -242,16 +275,31 @@ void ModelHost::close() {
   loading_.reset();
   if (!current_) return;
   services_.model.set(nullptr);
+  stop_hashing();
   current_->executor.reset();  // waits for the running step; its result finds nobody any more
   current_->scheduler.reset();
   current_->cache.reset();
   current_.reset();
 }
 
+ModelInfo ModelHost::current_info() const {
+  ModelInfo info = info_of(*current_->loaded, current_->executor->info());
+  info.digest_error = current_->digest_error;
+  if (current_->identity->weights_known) {
+    info.identity = ModelInfo::Identity::kKnown;
+    info.digest = model::to_hex(current_->identity->weights);
+  } else if (!info.digest_error.empty()) {
+    info.identity = ModelInfo::Identity::kFailed;
+  } else {
+    info.digest_progress = current_->hashing->progress.load();
+  }
+  return info;
+}
+
 std::vector<ModelInfo> ModelHost::infos() const {
   std::vector<ModelInfo> infos;
   if (current_) {
-    infos.push_back(info_of(*current_->loaded, current_->digest, current_->executor->info()));
+    infos.push_back(current_info());
     if (draining_) infos.back().state = ModelInfo::State::kUnloading;
   }
   if (loading_) {

@@ -2,7 +2,9 @@
 // ModelHost: the one loaded model and everything that lives and dies with it: executor, prefix cache, scheduler.
 // Loading happens on the loader thread with progress and cancel; only the exchange happens here, when no step runs.
 // Way:      load: open and check the file (the old model still answers) -> the old one's requests end, its step ends ->
-//           a new executor is made -> ready. A file that is refused leaves the old model as it was.
+//           a new executor is made -> ready -> the digest of the weights, where the cache has none: the hasher thread
+//           computes it while the model answers under a load id; when the model goes, it ends within a MiB.
+//           A file that is refused leaves the old model as it was.
 // Errors:   a verb's answer: as load_parts; kConflict, kNotFound, kUnavailable, kCancelled.
 // Threads:  engine thread.    Bounds: one model, one load at a time; a second load is kConflict.
 #pragma once
@@ -48,16 +50,24 @@ class ModelHost {
   void abort_running();
   // Of executor `generation`; a step of one that is gone is ignored.
   void step_done(std::uint64_t generation, exec::StepResult result);
+  // The same of the digest. Without one the load id stays.
+  void hashed(std::uint64_t generation, const Result<Digest256>& digest);
 
   std::vector<ModelInfo> infos() const;
   void set_files(std::vector<ModelInfo> files) { files_ = std::move(files); }
   void apply_settings();
 
  private:
+  struct Hashing {
+    std::atomic<bool> cancel{false};
+    std::atomic<double> progress{0};
+  };
   struct Current {
     std::uint64_t generation = 0;
     std::shared_ptr<const LoadedModel> loaded;
-    std::string digest;
+    std::shared_ptr<kv::Identity> identity;  // what the loaded model, its prompts and its tree go by
+    std::shared_ptr<Hashing> hashing;        // null: the digest was known at once
+    std::string digest_error;
     std::unique_ptr<exec::Executor> executor;
     std::unique_ptr<kv::PrefixCache> cache;
     std::unique_ptr<sched::Scheduler> scheduler;
@@ -75,9 +85,12 @@ class ModelHost {
   void make_executor();
   using MadeExecutor = std::shared_ptr<Result<std::unique_ptr<exec::Executor>>>;
   void executor_ready(ModelId id, std::uint64_t generation, const MadeExecutor& made);
+  void start_hashing();
+  void stop_hashing();
   void load_failed(const Error& error);
   void begin_drain(VerbDone done, const char* why);
   void drop_current();
+  ModelInfo current_info() const;
   sched::SchedulerLimits limits() const;
 
   Services& services_;

@@ -35,13 +35,15 @@ struct Services {
   observe::Metrics& metrics;
   WorkPool& preparation;
   WorkPool& loader;
-  WorkPool& clerk;  // changes of files: tenants, keys, settings
+  WorkPool& clerk;   // changes of files: tenants, keys, settings
+  WorkPool& hasher;  // digests of models that answer already
   LoadedModelSlot& model;
   SnapshotSlot& snapshots;
   std::atomic<std::uint32_t>& waiting;  // requests submitted and not started
   std::atomic<std::uint64_t>& next_request;
   std::shared_ptr<LoopInbox> inbox;
   ExecutorFactory make_executor;
+  WeightsHasher hash_weights;
   std::string models_dir;
   std::string digest_cache;
   std::string packs_dir;

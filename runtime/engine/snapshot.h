@@ -100,6 +100,8 @@ struct PinInfo {
 
 struct ModelInfo {
   enum class State : std::uint8_t { kFile, kLoading, kReady, kUnloading, kFailed };
+  // Of a model that answers: is its digest being computed, known, or not to be had? Its KV leaves memory when known.
+  enum class Identity : std::uint8_t { kPending, kKnown, kFailed };
   ModelId id{};
   State state = State::kFile;
   std::string name;
@@ -114,7 +116,10 @@ struct ModelInfo {
   double progress = 0;  // 0..1 while loading
   std::string arithmetic_id;
   std::string device;
-  std::string digest;  // hex, empty until known
+  Identity identity = Identity::kPending;
+  double digest_progress = 0;  // 0..1 while pending
+  std::string digest;          // hex, empty until known
+  std::string digest_error;    // kFailed: why there is none; load the model again for another try
   std::string error;
   bool has_chat_template = false;
 };

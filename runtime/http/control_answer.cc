@@ -38,6 +38,15 @@ std::string_view word(ModelInfo::State state) {
   return "failed";
 }
 
+std::string_view word(ModelInfo::Identity identity) {
+  switch (identity) {
+    case ModelInfo::Identity::kPending: return "pending";
+    case ModelInfo::Identity::kKnown: return "known";
+    case ModelInfo::Identity::kFailed: return "failed";
+  }
+  return "";
+}
+
 std::string_view word(SectionKind kind) {
   switch (kind) {
     case SectionKind::kTemplate: return "template";
@@ -128,7 +137,8 @@ void write(JsonWriter& out, const ModelInfo& m) {
          "quantisation", m.quantisation, "file_bytes", m.file_bytes, "weight_bytes", m.weight_bytes,
          "kv_bytes_per_token", m.kv_bytes_per_token, "n_context", m.n_context,
          "max_request_tokens", m.max_request_tokens, "progress", m.progress, "arithmetic_id", m.arithmetic_id,
-         "device", m.device, "digest", m.digest, "error", m.error, "has_chat_template", m.has_chat_template);
+         "device", m.device, "identity", m.identity, "digest_progress", m.digest_progress, "digest", m.digest,
+         "digest_error", m.digest_error, "error", m.error, "has_chat_template", m.has_chat_template);
 }
 
 void write(JsonWriter& out, const engine::PoolInfo& p) {

@@ -339,11 +339,27 @@ def ends_in_time_with_clients_open(_daemon):
         connection.close()
 
 
+def answers_before_the_models_digest(_daemon):
+    """A file of 64 GiB, of which all but the weights is a hole: its digest takes most of a minute."""
+    with tempfile.TemporaryDirectory() as folder:
+        large = pathlib.Path(folder) / "large.gguf"
+        large.write_bytes(STORIES.read_bytes())
+        os.truncate(large, 64 << 30)
+        with running(large, ["--set", "pool.bytes=33554432"]) as daemon:
+            assert complete(daemon)["larder"]["verdict"] == "cold"
+            assert complete(daemon)["larder"]["verdict"] == "full_prefix"
+            wait_for(lambda: call(daemon, "GET", "/larder/v1/models")[1]["models"][0]["digest_progress"] > 0)
+            model = call(daemon, "GET", "/larder/v1/models")[1]["models"][0]
+            assert model["state"] == "ready" and model["identity"] == "pending", model
+            assert model["digest_progress"] < 1 and model["digest"] == model["digest_error"] == "", model
+
+
 CHECKS = [answers_probes, refuses_web_pages, reuses_and_explains, pins_and_deletes, keeps_tenants_apart, shows_status,
           frees_everything_of_clients_that_leave, stays_alive_under_a_crowd, bounds_what_clients_send,
           ends_requests_when_told, loads_and_unloads_models, answers_curl_as_the_page_says,
           logs_hold_no_text_and_no_key, exit_codes, ports_and_folders_are_held_once, keys_and_tenants_survive_a_restart,
-          shows_tools_to_the_model_or_refuses_them, ends_in_time_with_clients_open]
+          shows_tools_to_the_model_or_refuses_them, ends_in_time_with_clients_open,
+          answers_before_the_models_digest]
 
 
 def main():

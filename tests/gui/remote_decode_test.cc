@@ -123,10 +123,11 @@ void fill(Filler& f, engine::PinInfo& p) {
 
 void fill(Filler& f, engine::ModelInfo& m) {
   auto& [id, state, name, path, architecture, quantisation, file_bytes, weight_bytes, kv_bytes, context, longest,
-         progress, arithmetic, device, digest, error, has_template] = m;
+         progress, arithmetic, device, identity, hashed, digest, digest_error, error, has_template] = m;
   f.pick(state, 5);
+  f.pick(identity, 3);
   f.fill(id, name, path, architecture, quantisation, file_bytes, weight_bytes, kv_bytes, context, longest, progress,
-         arithmetic, device, digest, error, has_template);
+         arithmetic, device, hashed, digest, digest_error, error, has_template);
 }
 
 void fill(Filler& f, engine::PoolInfo& p) {

@@ -110,6 +110,7 @@ void EngineRig::open() {
   options.data_dir = folder_ + "/data";
   options.packs_dir = options_.packs_dir;
   options.overrides = options_.settings;
+  options.hash_weights = options_.hash_weights;
   const auto named = [&](const char* key) {
     for (const auto& [name, value] : options.overrides) {
       if (name == key) return true;

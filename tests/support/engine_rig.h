@@ -21,6 +21,7 @@ struct EngineRigOptions {
   std::vector<std::pair<std::string, std::string>> settings;
   std::string packs_dir;
   FakeDeviceOptions fake;
+  engine::WeightsHasher hash_weights;  // empty: the real one
 };
 
 // One whole answer.

@@ -138,7 +138,12 @@ TEST_P(VerdictOn, AnotherModelsIdentityIsNamed) {
   longer.n_context = 4096;  // another file, hence other weights
   longer.load_model = false;
   EngineRig other(longer);
+  const auto known = [](const engine::Snapshot& s) {
+    return s.models.front().identity == engine::ModelInfo::Identity::kKnown;
+  };
+  ASSERT_TRUE(rig.wait_until(known));  // else nobody can say later that these were other weights
   ASSERT_TRUE(rig.perform(rig.admin(), engine::LoadModel{other.model_path()}).ok());
+  ASSERT_TRUE(rig.wait_until(known));
   const Collected again = rig.ask(rig.admin(), EngineRig::text_request(text, 2));
   ASSERT_TRUE(again.ok());
   EXPECT_EQ(again.started->verdict.kind, VerdictKind::kOtherIdentity);

@@ -136,6 +136,22 @@ TEST_F(Larderd, PrintsKeyAndReadyAndEndsOnSigterm) {
   EXPECT_LT(std::chrono::steady_clock::now() - begun, std::chrono::seconds(5));
 }
 
+// A file of 64 GiB, of which all but the weights is a hole: its digest takes most of a minute.
+TEST_F(Larderd, IsReadyBeforeTheModelsDigestAndEndsWithoutIt) {
+  const std::string large = (folder_ / "large.gguf").string();
+  std::filesystem::copy_file(model_, large);
+  std::filesystem::permissions(large, std::filesystem::perms::owner_all);
+  std::filesystem::resize_file(large, std::uintmax_t{64} << 30);
+  Process run({"--model", large, "--data", data(), "--listen", "127.0.0.1:0", "--set", "pool.bytes=8388608"});
+  EXPECT_EQ(run.line().rfind("larderd ready http://127.0.0.1:", 0), 0u);
+  EXPECT_FALSE(std::filesystem::exists(data() + "/digests"));
+  const auto begun = std::chrono::steady_clock::now();
+  run.signal(SIGTERM);
+  EXPECT_EQ(run.wait(), kOk) << run.errors();
+  EXPECT_LT(std::chrono::steady_clock::now() - begun, std::chrono::seconds(5));
+  EXPECT_FALSE(std::filesystem::exists(data() + "/digests"));
+}
+
 TEST_F(Larderd, WithoutAModelItStartsAndLeavesAFirstKey) {
   Process run({"--data", data(), "--listen", "127.0.0.1:0"});
   EXPECT_EQ(run.line().rfind("larderd ready http://", 0), 0u);
