@@ -43,7 +43,9 @@ void Rates::record_row(double depth, double row_ns) {
   mean_row_ns_ += kNewWeight * from_row_ns;
   depth_variance_ = (1 - kNewWeight) * (depth_variance_ + kNewWeight * from_depth * from_depth);
   covariance_ = (1 - kNewWeight) * (covariance_ + kNewWeight * from_depth * from_row_ns);
-  if (depth_variance_ >= kLeastSpread * kLeastSpread) row_depth_ns_ = std::max(0.0, covariance_ / depth_variance_);
+  if (depth_variance_ < kLeastSpread * kLeastSpread) return;
+  row_depth_ns_ = std::max(0.0, covariance_ / depth_variance_);
+  slope_known_ = true;
 }
 
 void Rates::compare(double expected_ns, std::int64_t compute_ns) {
@@ -59,7 +61,7 @@ PlanRates Rates::for_plan() const {
   if (newest_row_ns_ <= 0) return rates;
   // No row is expected to cost less than a fifth of the newest, however steep the line is.
   const double steepest = newest_depth_ > 0 ? 0.8 * newest_row_ns_ / newest_depth_ : 0;
-  rates.row_depth_ns = std::min(row_depth_ns_, steepest);
+  rates.row_depth_ns = std::min(slope_known_ ? row_depth_ns_ : newest_row_ns_ / kFearedDepth, steepest);
   rates.row_ns = newest_row_ns_ - rates.row_depth_ns * newest_depth_;
   return rates;
 }

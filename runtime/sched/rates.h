@@ -46,6 +46,7 @@ class Rates {
   static constexpr std::uint32_t kFewRows = 16;  // below this a step's time says little about a row's
   static constexpr double kLeastSpread = 64;     // tokens of depth that measurements must differ by to show a slope
   static constexpr double kLeastShortfall = 1.05;
+  static constexpr double kFearedDepth = 1024;   // at which a row may cost twice, before depths were compared
   static constexpr double kMostShortfall = 1.5;
   static constexpr double kShortfallKept = 0.95;  // per step
 
@@ -62,6 +63,7 @@ class Rates {
   double depth_variance_ = 0;
   double covariance_ = 0;
   double row_depth_ns_ = 0;
+  bool slope_known_ = false;
 };
 
 }  // namespace larder::sched

@@ -222,21 +222,27 @@ TEST(Rates, RangesOfAChunkCountOnce) {
   EXPECT_NEAR(rates.for_plan().row_depth_ns, 1e6 / 1936, 1);
 }
 
-TEST(Rates, OneDepthShowsNoSlope) {
+TEST(Rates, UntilDepthsWereComparedDepthIsFeared) {
   Rates rates;
   rates.record({0, 1, 0, 1.0}, 10'000'000);
   for (int i = 0; i < 20; ++i) rates.record({128, 0, 1000.0 + i % 3, 1.0}, 128'000'000 + i % 3 * 9'000'000);
-  EXPECT_EQ(rates.for_plan().row_depth_ns, 0);
+  PlanRates plan = rates.for_plan();
+  EXPECT_GT(plan.row_ns + 5000 * plan.row_depth_ns, 2 * (plan.row_ns + 1000 * plan.row_depth_ns));
+  const double row_ns = plan.row_ns + 1000 * plan.row_depth_ns;
+  for (int i = 0; i < 3; ++i) rates.record({128, 0, 3000, 1.0}, static_cast<std::int64_t>(10e6 + 128 * row_ns));
+  plan = rates.for_plan();
+  EXPECT_NEAR(plan.row_ns + 5000 * plan.row_depth_ns, row_ns, row_ns / 5);
 }
 
 // Otherwise a cautious start, which makes steps of a few rows, would never end.
 TEST(Rates, AFewRowsCountWhileNothingElseIsKnown) {
   Rates rates;
   rates.record({0, 1, 0, 1.0}, 10'000'000);
-  rates.record({7, 0, 10, 1.0}, 24'000'000);
-  EXPECT_DOUBLE_EQ(rates.for_plan().row_ns, 2e6);
-  rates.record({7, 0, 10, 1.0}, 80'000'000);
-  EXPECT_DOUBLE_EQ(rates.for_plan().row_ns, 2e6);
+  for (const std::int64_t ns : {24'000'000, 80'000'000}) {
+    rates.record({7, 0, 10, 1.0}, ns);
+    const PlanRates plan = rates.for_plan();
+    EXPECT_NEAR(plan.row_ns + 10 * plan.row_depth_ns, 2e6, 1);
+  }
 }
 
 TEST(Rates, WhatFellShortIsMadeRoomForAndForgotten) {
