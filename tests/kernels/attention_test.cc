@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <span>
 
 #include "kernels/reference/reference.h"
 #include "tests/kernels/cases.h"
@@ -43,6 +44,12 @@ class Pool {
       a.kv_head = head;
       kernels.kv_write(a);
     }
+  }
+
+  // Every value of V at a position, by its span; before write.
+  void set_v_by_span(std::span<const float> values) {
+    const std::size_t width = std::size_t{layout_.n_kv_heads} * layout_.d_head;
+    for (std::size_t i = 0; i < v_.size(); ++i) v_[i] = values[i / width / kSpanTokens];
   }
 
   const std::byte* const* blocks() const { return read_.data(); }
@@ -254,6 +261,21 @@ TEST(Attention, OnePositionAnswersItsOwnV) {
   for (const KernelSet* kernels : tiers()) {
     const std::vector<float> out = run.run(*kernels, pool, 1);
     for (std::uint32_t i = 0; i < 64; ++i) EXPECT_EQ(out[3 * 64 + i], pool.v()[64 + i]) << kernels->name;
+  }
+}
+
+// Three spans of equal weight whose sums cancel only from the first on: in any other order the small one is lost.
+TEST(Attention, SpansMergeInTheirOrder) {
+  Rng rng(9);
+  const Shape shape{8, 1, 1, KvType::kF32, 3 * kSpanTokens - 1, 1, 0};
+  Pool pool(rng, {kLayers, 1, 8, KvType::kF32}, 3 * kSpanTokens, 5);
+  pool.set_v_by_span(std::vector<float>{1e8f, -1e8f, 1.0f});
+  pool.write(kReferenceKernels, 3 * kSpanTokens, kLayer);
+  Queries run(rng, shape);
+  std::fill(run.q.begin(), run.q.end(), 0.0f);
+  for (const KernelSet* kernels : tiers()) {
+    const std::vector<float> out = run.run(*kernels, pool, 1);
+    for (std::uint32_t i = 0; i < 8; ++i) EXPECT_FLOAT_EQ(out[i], 1.0f / 3) << kernels->name;
   }
 }
 

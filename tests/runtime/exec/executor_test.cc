@@ -367,8 +367,11 @@ TEST(CpuExecutor, CopiesKeepTheirValidTokensAndZeroTheRest) {
   const std::vector<Token> prompt = random_tokens(32, 5);
   Lane donor = runner.open_lane(32);
   runner.feed(donor, prompt, 32);
-  Lane copies = runner.open_lane(4 * 32);
+  // What lay in the blocks before must not show.
+  Lane copies = runner.open_lane(5 * 32);
+  runner.feed(copies, random_tokens(5 * 32, 6), 32);
   exec::Step step = runner.step({});
+  step.copies.push_back({kNoBlock, copies.table[4], 0});
   for (std::uint32_t i = 0; i < 4; ++i) step.copies.push_back({donor.table[0], copies.table[i], 8 * i + 1});
   ASSERT_TRUE(runner.run(std::move(step)).status.ok());
   for (std::uint32_t i = 0; i < 4; ++i) {
@@ -376,6 +379,8 @@ TEST(CpuExecutor, CopiesKeepTheirValidTokensAndZeroTheRest) {
     runner.feed(cold, std::span(prompt).first(8 * i + 1), 32);
     EXPECT_EQ(runner.block_bytes(copies.table[i]), runner.block_bytes(cold.table[0])) << 8 * i + 1 << " tokens";
   }
+  const std::vector<std::byte> fresh = runner.block_bytes(copies.table[4]);
+  EXPECT_EQ(fresh, std::vector<std::byte>(fresh.size()));
 }
 
 TEST(CpuExecutor, GivesLogitsWithoutSamplingAndNothingUnasked) {

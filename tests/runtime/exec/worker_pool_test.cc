@@ -38,22 +38,32 @@ TEST(WorkerPool, OneThreadRunsInOrderOnTheCaller) {
   EXPECT_EQ(order, (std::vector<std::uint32_t>{0, 1, 2, 3, 4}));
 }
 
-TEST(WorkerPool, AWorkerThatHoldsAnItemDoesNotStopTheOthers) {
+TEST(WorkerPool, AWorkerThatHoldsAnItemDoesNotStopTheOthersButTheReturn) {
   WorkerPool pool(2);
-  std::mutex mutex;
-  std::condition_variable changed;
-  std::uint32_t finished = 0;
-  // The holder of item 0 goes on only when all other items are done, so somebody else must have done them.
-  pool.for_each(16, [&](std::uint32_t item, std::uint32_t) {
-    std::unique_lock<std::mutex> lock(mutex);
-    if (item == 0) {
-      changed.wait(lock, [&] { return finished == 15; });
-    } else {
-      ++finished;
-      changed.notify_all();
-    }
-  });
-  EXPECT_EQ(finished, 15u);
+  for (int round = 0; round < 20; ++round) {
+    std::mutex mutex;
+    std::condition_variable changed;
+    std::uint32_t finished = 0;
+    bool holds = false;
+    bool let_go = false;
+    // The worker keeps its first item until the caller has done all others, and only then.
+    pool.for_each(16, [&](std::uint32_t, std::uint32_t worker) {
+      std::unique_lock<std::mutex> lock(mutex);
+      if (worker == 1) {
+        holds = true;
+        changed.notify_all();
+        changed.wait(lock, [&] { return finished == 15; });
+        let_go = true;
+      } else {
+        changed.wait(lock, [&] { return holds; });
+        ++finished;
+        changed.notify_all();
+      }
+    });
+    const std::unique_lock<std::mutex> lock(mutex);
+    ASSERT_EQ(finished, 15u);
+    ASSERT_TRUE(let_go) << "returned before the last item was done, round " << round;
+  }
 }
 
 TEST(WorkerPool, WorkersWakeAfterTheyFellAsleep) {

@@ -54,13 +54,16 @@ TEST(Eviction, RefusesWithTheArithmeticAndTouchesNothingWhenItCannotBeEnough) {
 }
 
 TEST(Eviction, NeverTakesWhatARunningSequenceOrItsCopyReads) {
-  CacheWorld world({.blocks = 6});
+  CacheWorld world({.blocks = 8});
   (void)world.serve(tokens_from(1, 40));
   Claim reader = world.open(joined(tokens_from(1, 40), {77, 78}));  // shares block 0, will copy from the tail
-  Claim writer = world.open(tokens_from(9000, 160));
-  EXPECT_EQ(world.cache.available_blocks(), 4u);
-  EXPECT_FALSE(writer.grow(160).ok());
-  ASSERT_TRUE(world.run(writer, 96).ok());
+  (void)world.serve(tokens_from(5000, 64));                         // younger, but nobody uses it
+  Claim writer = world.open(tokens_from(9000, 256));
+  EXPECT_EQ(world.cache.available_blocks(), 6u);
+  EXPECT_FALSE(writer.grow(256).ok());
+  ASSERT_TRUE(world.run(writer, 160).ok());
+  EXPECT_EQ(world.cache.counts().evicted_blocks, 1u);
+  EXPECT_EQ(world.reuse_of(joined(tokens_from(1, 40), {79})), 40u);
   ASSERT_TRUE(world.run_prompt(reader).ok());
   EXPECT_EQ(world.cache.audit(), "");
 }
