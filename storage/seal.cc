@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "storage/seal.h"
 
+#include <openssl/evp.h>
 #include <sodium.h>
+
+#include <algorithm>
 
 #include "runtime/base/invariant.h"
 
@@ -14,6 +17,9 @@ constexpr std::size_t kNonce = crypto_aead_xchacha20poly1305_ietf_NPUBBYTES;
 
 // Safe to call often and from any thread; without it the random source is not opened.
 void start_library() { INVARIANT(sodium_init() >= 0); }
+
+const unsigned char* octets(const std::byte* bytes) { return reinterpret_cast<const unsigned char*>(bytes); }
+unsigned char* octets(std::byte* bytes) { return reinterpret_cast<unsigned char*>(bytes); }
 
 }  // namespace
 
@@ -66,6 +72,142 @@ Result<std::vector<std::uint8_t>> unwrap(const SealKey& key, std::span<const std
 bool equal_constant_time(const Digest256& a, const Digest256& b) {
   return sodium_memcmp(a.data(), b.data(), a.size()) == 0;
 }
+
+Cipher fastest_cipher() {
+  start_library();
+  return crypto_aead_aes256gcm_is_available() == 1 ? Cipher::kAes256Gcm : Cipher::kXChaCha20Poly1305;
+}
+
+CipherKey::~CipherKey() { wipe(key_); }
+
+class SealStream::Machine {
+ public:
+  virtual ~Machine() = default;
+  virtual void update(const std::byte* in, std::byte* out, std::size_t size) = 0;
+  virtual SealTag finish() = 0;
+  virtual bool opened_whole(const SealTag& tag) = 0;
+};
+
+class SealStream::AesGcm final : public Machine {
+ public:
+  AesGcm(Direction direction, const CipherKey& key, const SealNonce& nonce, std::span<const std::uint8_t> associated)
+      : context_(EVP_CIPHER_CTX_new()) {
+    const int sealing = direction == Direction::kSeal ? 1 : 0;
+    INVARIANT(context_ != nullptr);
+    INVARIANT(EVP_CipherInit_ex(context_, EVP_aes_256_gcm(), nullptr, key.key().data(), nonce.data(), sealing) == 1);
+    int taken = 0;
+    INVARIANT(EVP_CipherUpdate(context_, nullptr, &taken, associated.data(), static_cast<int>(associated.size())) == 1);
+  }
+  ~AesGcm() override { EVP_CIPHER_CTX_free(context_); }
+  AesGcm(const AesGcm&) = delete;
+  AesGcm& operator=(const AesGcm&) = delete;
+
+  void update(const std::byte* in, std::byte* out, std::size_t size) override {
+    constexpr std::size_t kAtOnce = std::size_t{1} << 30;  // lengths are int there
+    for (std::size_t at = 0; at < size; at += kAtOnce) {
+      const auto now = static_cast<int>(std::min(kAtOnce, size - at));
+      int made = 0;
+      INVARIANT(EVP_CipherUpdate(context_, octets(out + at), &made, octets(in + at), now) == 1 && made == now);
+    }
+  }
+
+  SealTag finish() override {
+    SealTag tag;
+    int made = 0;
+    INVARIANT(EVP_CipherFinal_ex(context_, tag.data(), &made) == 1 && made == 0);
+    INVARIANT(EVP_CIPHER_CTX_ctrl(context_, EVP_CTRL_AEAD_GET_TAG, static_cast<int>(tag.size()), tag.data()) == 1);
+    return tag;
+  }
+
+  bool opened_whole(const SealTag& tag) override {
+    SealTag wanted = tag;
+    unsigned char none[16];
+    int made = 0;
+    return EVP_CIPHER_CTX_ctrl(context_, EVP_CTRL_AEAD_SET_TAG, static_cast<int>(wanted.size()), wanted.data()) == 1 &&
+           EVP_CipherFinal_ex(context_, none, &made) == 1;
+  }
+
+ private:
+  EVP_CIPHER_CTX* context_;
+};
+
+// The library's one-shot construction, opened up so that a message may come in pieces: key stream block 0 keys the
+// authenticator, the message begins at block 1.
+class SealStream::XChaCha final : public Machine {
+ public:
+  XChaCha(Direction direction, const CipherKey& key, const SealNonce& nonce, std::span<const std::uint8_t> associated)
+      : sealing_(direction == Direction::kSeal), key_(key.key()), nonce_(nonce), associated_size_(associated.size()) {
+    start_library();
+    Bytes<64> first{};
+    crypto_stream_xchacha20_xor_ic(first.data(), first.data(), first.size(), nonce_.data(), 0, key_.data());
+    crypto_onetimeauth_poly1305_init(&authenticator_, first.data());
+    wipe(first);
+    authenticate(associated.data(), associated.size());
+    pad(associated.size());
+  }
+  ~XChaCha() override {
+    wipe(key_);
+    sodium_memzero(&authenticator_, sizeof authenticator_);
+  }
+
+  void update(const std::byte* in, std::byte* out, std::size_t size) override {
+    INVARIANT(size_ % 64 == 0);
+    if (!sealing_) authenticate(octets(in), size);
+    crypto_stream_xchacha20_xor_ic(octets(out), octets(in), size, nonce_.data(), 1 + size_ / 64, key_.data());
+    if (sealing_) authenticate(octets(out), size);
+    size_ += size;
+  }
+
+  SealTag finish() override {
+    pad(size_);
+    const std::uint64_t sizes[2] = {associated_size_, size_};
+    authenticate(reinterpret_cast<const unsigned char*>(sizes), sizeof sizes);
+    SealTag tag;
+    crypto_onetimeauth_poly1305_final(&authenticator_, tag.data());
+    return tag;
+  }
+
+  bool opened_whole(const SealTag& tag) override {
+    const SealTag made = finish();
+    return sodium_memcmp(made.data(), tag.data(), tag.size()) == 0;
+  }
+
+ private:
+  void authenticate(const unsigned char* bytes, std::size_t size) {
+    crypto_onetimeauth_poly1305_update(&authenticator_, bytes, size);
+  }
+  void pad(std::uint64_t size) {
+    const unsigned char zeros[16] = {};
+    authenticate(zeros, (16 - size % 16) % 16);
+  }
+
+  const bool sealing_;
+  SealKey key_;
+  const SealNonce nonce_;
+  crypto_onetimeauth_poly1305_state authenticator_;
+  const std::uint64_t associated_size_;
+  std::uint64_t size_ = 0;
+};
+
+SealStream::SealStream(Direction direction, const CipherKey& key, const SealNonce& nonce,
+                       std::span<const std::uint8_t> associated) {
+  if (key.cipher() == Cipher::kAes256Gcm) {
+    machine_ = std::make_unique<AesGcm>(direction, key, nonce, associated);
+  } else {
+    machine_ = std::make_unique<XChaCha>(direction, key, nonce, associated);
+  }
+}
+
+SealStream::~SealStream() = default;
+
+void SealStream::update(std::span<const std::byte> in, std::span<std::byte> out) {
+  INVARIANT(in.size() == out.size());
+  machine_->update(in.data(), out.data(), in.size());
+}
+
+SealTag SealStream::finish() { return machine_->finish(); }
+
+bool SealStream::opened_whole(const SealTag& tag) { return machine_->opened_whole(tag); }
 
 void wipe(std::span<std::uint8_t> secret) { sodium_memzero(secret.data(), secret.size()); }
 

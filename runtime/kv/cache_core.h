@@ -77,7 +77,7 @@ class CacheCore {
   CacheOptions options;
   BlockPool pool;
   PrefixTree tree;
-  LeafOrder leaves;
+  storage::LeafOrder leaves;
   std::vector<NodeIndex> node_of_block;
   std::vector<ClaimState> claims;
   std::vector<PinRecord> pins;

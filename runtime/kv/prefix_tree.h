@@ -19,7 +19,7 @@
 #include "runtime/base/clock.h"
 #include "runtime/base/ids.h"
 #include "runtime/kv/block_key.h"
-#include "runtime/kv/leaf_order.h"
+#include "storage/leaf_order.h"
 
 namespace larder::kv {
 
@@ -46,7 +46,7 @@ struct Node {
   std::uint64_t last_use = 0;
   WallTime created = 0;
   WallTime last_hit = 0;
-  std::optional<LeafOrder::Place> listed;
+  std::optional<storage::LeafOrder::Place> listed;
 
   bool is_root() const { return block == kNoBlock; }
   std::span<const Token> span() const { return {tokens.data(), valid}; }

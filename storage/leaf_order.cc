@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "runtime/kv/leaf_order.h"
+#include "storage/leaf_order.h"
 
 #include "runtime/base/invariant.h"
 
-namespace larder::kv {
+namespace larder::storage {
 
-LeafOrder::Place LeafOrder::insert(std::uint32_t leaf, const storage::LeafFacts& facts) {
+LeafOrder::Place LeafOrder::insert(std::uint32_t leaf, const LeafFacts& facts) {
   const Place place{policy_->queue(facts), facts.last_use};
   const bool inserted = queues_[place.queue].emplace(place.last_use, leaf).second;
   INVARIANT(inserted);
@@ -20,4 +20,4 @@ void LeafOrder::erase(std::uint32_t leaf, const Place& place) {
   --size_;
 }
 
-}  // namespace larder::kv
+}  // namespace larder::storage

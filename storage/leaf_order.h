@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // LeafOrder: the leaves that pressure may take, in the lists the policy asked for, oldest use first. Knows no tree.
 // Bounds:   one entry per evictable leaf. Cost: O(log leaves) per change, O(queues) more per choice.
-// Threads:  the engine thread only.
+// Threads:  one owner.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@
 #include "runtime/base/clock.h"
 #include "storage/placement.h"
 
-namespace larder::kv {
+namespace larder::storage {
 
 class LeafOrder {
  public:
@@ -23,10 +23,10 @@ class LeafOrder {
     std::uint64_t last_use = 0;
   };
 
-  explicit LeafOrder(std::unique_ptr<storage::EvictionPolicy> policy) : policy_(std::move(policy)) {}
+  explicit LeafOrder(std::unique_ptr<EvictionPolicy> policy) : policy_(std::move(policy)) {}
 
   // Requires: the leaf is not in it.
-  Place insert(std::uint32_t leaf, const storage::LeafFacts& facts);
+  Place insert(std::uint32_t leaf, const LeafFacts& facts);
   void erase(std::uint32_t leaf, const Place& place);
 
   // The leaf to give way. `facts_of(leaf)` answers LeafFacts as they are now.    Requires: not empty.
@@ -47,6 +47,7 @@ class LeafOrder {
     return best;
   }
 
+  double score(const LeafFacts& facts, WallTime now) const { return policy_->score(facts, now); }
   bool empty() const { return queues_.empty(); }
   std::size_t size() const { return size_; }
   std::string policy_name() const { return policy_->name(); }
@@ -54,9 +55,9 @@ class LeafOrder {
  private:
   using Leaves = std::set<std::pair<std::uint64_t, std::uint32_t>>;  // last use, leaf
 
-  std::unique_ptr<storage::EvictionPolicy> policy_;
+  std::unique_ptr<EvictionPolicy> policy_;
   std::map<std::uint64_t, Leaves> queues_;  // none is empty
   std::size_t size_ = 0;
 };
 
-}  // namespace larder::kv
+}  // namespace larder::storage
