@@ -21,7 +21,7 @@
 namespace larder::storage {
 
 inline constexpr std::size_t kDiskAlign = 4096;
-inline constexpr std::size_t kStagingPiece = 512u << 10;
+inline constexpr std::size_t kStagingPiece = 256u << 10;  // small enough for many in flight, large enough for the disk
 
 struct FileSizes {
   std::uint64_t length = 0;
@@ -34,6 +34,9 @@ class DiskFile {
   // May answer fewer bytes at the end of the file only.
   virtual Result<std::size_t> read(std::uint64_t offset, std::span<std::byte> into) = 0;
   virtual Status write(std::uint64_t offset, std::span<const std::byte> bytes) = 0;
+  // For this descriptor alone, until it goes. A process that died may have left writes in flight, which hold its lock
+  // until they are done: waits up to 2 s. Errors: kConflict.
+  virtual Status lock() = 0;
   virtual Status sync() = 0;                                         // data and length
   virtual Status truncate(std::uint64_t length) = 0;
   virtual Status allocate(std::uint64_t offset, std::uint64_t bytes) = 0;  // real room, extends the file
