@@ -57,7 +57,7 @@ struct StoreConfig {
   CipherChoice cipher = CipherChoice::kFastest;
   std::size_t queue_blocks = 4096;
   std::uint64_t segment_bytes = std::uint64_t{1} << 30;  // a segment file grows up to about this
-  std::shared_ptr<const EvictionPolicy> policy;          // null: LeafLru
+  std::unique_ptr<EvictionPolicy> policy;                // null: LeafLru
 };
 
 struct StoreScope {

@@ -54,12 +54,14 @@ enum class Refusal : std::uint8_t {
 };
 const char* refusal_name(Refusal refusal);
 
-// Why a read gave no data. From kTruncated on it is damage or a foreign block: counted, and the block is dropped.
+// Why a read gave no data. Stable API words: miss_name(). kWrongIdentity to kWrongShape: the block is whole but not the
+// one that was asked for. From kTruncated on it is damage: the block is dropped.
 enum class Miss : std::uint8_t {
   kNone, kNotStored, kStopping, kBypassed, kUnknownScope, kScopeGone, kBadShape, kReadFailed,
-  kTruncated, kFormat, kStaleGeneration, kWrongExtent, kNotAuthentic, kWrongIdentity, kWrongKey, kWrongParent,
-  kWrongPosition, kWrongTokens, kWrongShape, kSliceChecksum,
+  kWrongIdentity, kWrongParent, kWrongPosition, kWrongTokens, kWrongShape,
+  kTruncated, kFormat, kStaleGeneration, kWrongExtent, kNotAuthentic, kWrongKey, kSliceChecksum,
 };
+constexpr bool is_damage(Miss miss) { return miss >= Miss::kTruncated; }
 inline constexpr std::size_t kMissKinds = static_cast<std::size_t>(Miss::kSliceChecksum) + 1;
 inline constexpr std::size_t kRefusalKinds = static_cast<std::size_t>(Refusal::kScopeGone) + 1;
 const char* miss_name(Miss miss);
@@ -77,7 +79,7 @@ struct StoreEvent {
     kRead,     // the whole payload lies in the caller's memory, every check passed; checksum is the block's
     kMissed,   // miss; the caller's memory holds zeros or was not touched
     kEvicted,  // the store dropped it by itself (room, damage): it cannot be read any more
-    kDone,     // remove, pin, record and limit requests: committed, unless `error` says why not
+    kDone,     // remove, pin and record requests: committed, unless `error` says why not
     kShredded, // the scope's keys are destroyed on disk; its space is freed later
     kListed,   // listing
     kFlushed,  // everything put before the flush is durable or refused

@@ -33,10 +33,13 @@ inline std::uint64_t slice_checksum(const std::byte* data, std::size_t bytes) {
   return sum;
 }
 
+// A block's checksum is kKvLayoutVersion with its slices' sums joined in order.
+constexpr std::uint64_t join_checksum(std::uint64_t sum, std::uint64_t slice) { return checksum_mix(sum ^ slice); }
+
 inline std::uint64_t block_checksum(const KvLayout& layout, const std::byte* block) {
   std::uint64_t sum = kKvLayoutVersion;
   for (std::size_t slice = 0; slice < layout.slice_count(); ++slice) {
-    sum = checksum_mix(sum ^ slice_checksum(block + slice * layout.slice_bytes(), layout.slice_bytes()));
+    sum = join_checksum(sum, slice_checksum(block + slice * layout.slice_bytes(), layout.slice_bytes()));
   }
   return sum;
 }
