@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "storage/block_store.h"
+
+#include <algorithm>
+#include <thread>
+#include <utility>
+
+#include "storage/seal.h"
+#include "storage/store_loader.h"
+#include "storage/store_reader.h"
+#include "storage/store_state.h"
+#include "storage/store_writer.h"
+
+namespace larder::storage {
+
+class BlockStore::Core {
+ public:
+  Core(StoreConfig& config, Disk& disk, const Clock& clock, std::function<void()> wake)
+      : state(config, disk, clock, std::move(wake)) {}
+  ~Core() {
+    {
+      MutexLock lock(state.mutex);
+      state.stopping = true;
+    }
+    state.read_wanted.notify_all();
+    state.write_wanted.notify_all();
+    if (read_thread.joinable()) read_thread.join();
+    if (write_thread.joinable()) write_thread.join();
+  }
+  Core(const Core&) = delete;
+  Core& operator=(const Core&) = delete;
+
+  void start(std::unique_ptr<StoreWriter> its_writer) {
+    writer = std::move(its_writer);
+    reader = std::make_unique<StoreReader>(state);
+    read_thread = std::thread([this] { reader->run(); });
+    write_thread = std::thread([this] { writer->run(); });
+  }
+
+  template <typename Work>
+  bool ask(std::uint64_t ticket, Work work) {
+    {
+      MutexLock lock(state.mutex);
+      if (state.stopping || state.writes.size() >= 2 * state.queue_blocks) return false;
+      state.writes.push_back({ticket, std::move(work)});
+    }
+    state.write_wanted.notify_one();
+    return true;
+  }
+
+  StoreState state;
+  std::unique_ptr<StoreWriter> writer;
+  std::unique_ptr<StoreReader> reader;
+  std::thread read_thread;
+  std::thread write_thread;
+};
+
+BlockStore::BlockStore(std::unique_ptr<Core> core) : core_(std::move(core)) {}
+BlockStore::~BlockStore() = default;
+
+Result<std::unique_ptr<BlockStore>> BlockStore::open(StoreConfig config, std::vector<StoreScope> scopes, Disk& disk,
+                                                     const Clock& clock, std::function<void()> wake) {
+  auto core = std::make_unique<Core>(config, disk, clock, std::move(wake));
+  StoreLoader loader(core->state, config, scopes);
+  Result<std::unique_ptr<StoreWriter>> writer = loader.load();
+  for (StoreScope& scope : scopes) wipe(scope.secret);
+  if (!writer.ok()) return writer.error();
+  core->start(std::move(writer).value());
+  return std::unique_ptr<BlockStore>(new BlockStore(std::move(core)));
+}
+
+void BlockStore::add_scope(const StoreScope& scope) {
+  Bytes<32> salt;
+  random_bytes(salt);
+  auto keys = std::make_shared<const ScopeKeys>(scope.id, scope.secret, salt);
+  StoreState& state = core_->state;
+  MutexLock lock(state.mutex);
+  state.shredded.erase(scope.id);
+  state.scopes.emplace(scope.id, std::move(keys));
+}
+
+std::size_t BlockStore::put(std::span<const PutBlock> blocks) {
+  StoreState& state = core_->state;
+  std::size_t taken = 0;
+  {
+    MutexLock lock(state.mutex);
+    if (state.stopping) return 0;
+    const Ticks now = state.clock.now();
+    taken = std::min(blocks.size(), state.queue_blocks - std::min(state.queue_blocks, state.queued_puts));
+    for (const PutBlock& put : blocks.first(taken)) {
+      state.writes.push_back({put.ticket, PutTask{put, now}});
+      ++state.queued_puts;
+      state.queued_put_bytes += put.bytes.size();
+    }
+  }
+  if (taken > 0) state.write_wanted.notify_one();
+  return taken;
+}
+
+std::size_t BlockStore::get(std::span<const GetBlock> blocks) {
+  StoreState& state = core_->state;
+  std::size_t taken = 0;
+  {
+    MutexLock lock(state.mutex);
+    if (state.stopping) return 0;
+    const Ticks now = state.clock.now();
+    taken = std::min(blocks.size(), state.queue_blocks - std::min(state.queue_blocks, state.reads.size()));
+    for (const GetBlock& get : blocks.first(taken)) state.reads.push_back({get, now});
+  }
+  if (taken > 0) state.read_wanted.notify_one();
+  return taken;
+}
+
+bool BlockStore::remove(const ScopeId& scope, std::vector<BlockKey> keys, std::uint64_t ticket) {
+  return core_->ask(ticket, RemoveTask{scope, std::move(keys)});
+}
+
+bool BlockStore::set_pinned(const ScopeId& scope, std::vector<BlockKey> keys, bool pinned, std::uint64_t ticket) {
+  return core_->ask(ticket, PinTask{scope, std::move(keys), pinned});
+}
+
+bool BlockStore::put_record(StoredRecord record, std::uint64_t ticket) {
+  if (record.bytes.size() > kMaxRecordBytes) return false;
+  return core_->ask(ticket, RecordTask{std::move(record)});
+}
+
+bool BlockStore::remove_record(const ScopeId& scope, std::uint32_t kind, std::uint64_t id, std::uint64_t ticket) {
+  return core_->ask(ticket, RemoveRecordTask{scope, kind, id});
+}
+
+bool BlockStore::list(std::optional<ScopeId> scope, std::optional<Digest256> identity, std::uint64_t ticket) {
+  return core_->ask(ticket, ListTask{scope, identity});
+}
+
+bool BlockStore::flush(std::uint64_t ticket) {
+  {
+    MutexLock lock(core_->state.mutex);
+    core_->state.put_pinned_first();
+  }
+  return core_->ask(ticket, FlushTask{});
+}
+
+void BlockStore::shred(const ScopeId& scope, std::uint64_t ticket) {
+  StoreState& state = core_->state;
+  {
+    MutexLock lock(state.mutex);
+    const auto found = state.scopes.find(scope);
+    if (found == state.scopes.end()) {
+      StoreEvent nothing;
+      nothing.kind = StoreEvent::Kind::kShredded;
+      nothing.ticket = ticket;
+      nothing.scope = scope;
+      state.tell(std::move(nothing));
+    } else {
+      state.writes.push_front({ticket, ShredTask{std::move(found->second)}});
+      state.scopes.erase(found);
+      state.shredded.insert(scope);
+    }
+  }
+  state.write_wanted.notify_one();
+  state.wake();
+}
+
+void BlockStore::set_limits(const StoreLimits& limits) {
+  StoreState& state = core_->state;
+  {
+    MutexLock lock(state.mutex);
+    state.limits = limits;
+    state.writes.push_back({0, LimitsTask{}});
+  }
+  state.write_wanted.notify_one();
+}
+
+void BlockStore::set_mode(StoreMode mode) {
+  MutexLock lock(core_->state.mutex);
+  core_->state.mode = mode;
+}
+
+void BlockStore::drain(std::vector<StoreEvent>& out) {
+  std::vector<StoreEvent> events;
+  {
+    MutexLock lock(core_->state.mutex);
+    events.swap(core_->state.events);
+  }
+  out.insert(out.end(), std::make_move_iterator(events.begin()), std::make_move_iterator(events.end()));
+}
+
+StoreCounters BlockStore::counters() const {
+  StoreState& state = core_->state;
+  MutexLock lock(state.mutex);
+  StoreCounters counters = state.counters;
+  counters.blocks = state.index.durable_blocks();
+  counters.block_bytes = state.index.durable_bytes();
+  counters.pinned_blocks = state.index.pinned_blocks();
+  counters.cap_bytes = state.limits.cap_bytes;
+  counters.keep_free_bytes = state.limits.keep_free_bytes;
+  counters.budget_bytes = state.limits.write_budget_bytes;
+  counters.queued_puts = state.queued_puts;
+  counters.queued_put_bytes = state.queued_put_bytes;
+  counters.queued_gets = state.reads.size() + state.reads_in_work;
+  std::optional<Ticks> oldest = state.oldest_in_work;
+  for (auto at = state.writes.begin(); !oldest && at != state.writes.end(); ++at) {
+    if (const auto* put = std::get_if<PutTask>(&at->work)) oldest = put->asked;
+  }
+  counters.lag_ms = oldest ? ms_between(*oldest, state.clock.now()) : 0;
+  return counters;
+}
+
+}  // namespace larder::storage

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "storage/store_index.h"
+
+#include "runtime/base/invariant.h"
+
+namespace larder::storage {
+
+StoreIndex::StoreIndex(std::unique_ptr<EvictionPolicy> policy)
+    : order_(policy != nullptr ? std::move(policy) : std::make_unique<LeafLru>()) {}
+
+StoreIndex::Entry* StoreIndex::find(const ScopeId& scope, const BlockKey& key) {
+  const auto at = by_key_.find(key);
+  if (at == by_key_.end() || slots_[at->second].scope != scope) return nullptr;
+  return &slots_[at->second];
+}
+
+void StoreIndex::insert(const StoredBlock& block, const ExtentId& at, std::uint64_t generation, std::uint64_t bytes) {
+  std::uint32_t slot = static_cast<std::uint32_t>(slots_.size());
+  if (free_slots_.empty()) {
+    slots_.emplace_back();
+  } else {
+    slot = free_slots_.back();
+    free_slots_.pop_back();
+  }
+  Entry& entry = slots_[slot];
+  entry = Entry{};
+  entry.scope = block.scope;
+  entry.key = block.key;
+  entry.parent = block.parent;
+  entry.at = at;
+  entry.generation = generation;
+  entry.bytes = bytes;
+  entry.first_position = block.first_position;
+  entry.slice_count = block.slice_count;
+  entry.slice_bytes = block.slice_bytes;
+  entry.owner = block.owner;
+  entry.created = block.created;
+  entry.last_hit = block.last_use;
+  entry.last_use = ++stamp_;
+  entry.pinned = block.pinned;
+  pinned_blocks_ += entry.pinned ? 1 : 0;
+  const bool inserted = by_key_.emplace(block.key, slot).second;
+  INVARIANT(inserted);
+  ++children_[block.parent];
+  settle_parent(block.parent);
+}
+
+void StoreIndex::erase(const BlockKey& key) {
+  const auto at = by_key_.find(key);
+  INVARIANT(at != by_key_.end());
+  const std::uint32_t slot = at->second;
+  Entry& entry = slots_[slot];
+  if (entry.listed) order_.erase(slot, *entry.listed);
+  entry.listed.reset();
+  durable_blocks_ -= entry.durable ? 1 : 0;
+  durable_bytes_ -= entry.durable ? entry.bytes : 0;
+  pinned_blocks_ -= entry.pinned ? 1 : 0;
+  const BlockKey parent = entry.parent;
+  by_key_.erase(at);
+  free_slots_.push_back(slot);
+  const auto siblings = children_.find(parent);
+  if (--siblings->second == 0) children_.erase(siblings);
+  settle_parent(parent);
+}
+
+void StoreIndex::set_durable(Entry& entry) {
+  INVARIANT(!entry.durable);
+  entry.durable = true;
+  ++durable_blocks_;
+  durable_bytes_ += entry.bytes;
+  settle(entry);
+}
+
+void StoreIndex::set_pinned(Entry& entry, bool pinned) {
+  pinned_blocks_ += (pinned ? 1 : 0) - (entry.pinned ? 1 : 0);
+  entry.pinned = pinned;
+  settle(entry);
+}
+
+void StoreIndex::begin_read(Entry& entry) {
+  ++entry.reads;
+  settle(entry);
+}
+
+void StoreIndex::end_read(Entry& entry) {
+  INVARIANT(entry.reads > 0);
+  --entry.reads;
+  settle(entry);
+}
+
+void StoreIndex::touch(Entry& entry, WallTime now) {
+  if (entry.listed) order_.erase(static_cast<std::uint32_t>(&entry - slots_.data()), *entry.listed);
+  entry.listed.reset();
+  entry.last_use = ++stamp_;
+  entry.last_hit = now;
+  ++entry.hits;
+  entry.use_unsaved = true;
+  settle(entry);
+}
+
+const StoreIndex::Entry* StoreIndex::victim(WallTime now) const {
+  if (order_.empty()) return nullptr;
+  return &slots_[order_.choose(now, [this](std::uint32_t slot) { return facts_of(slots_[slot]); })];
+}
+
+LeafFacts StoreIndex::facts_of(const Entry& entry) const {
+  LeafFacts facts;
+  facts.last_use = entry.last_use;
+  facts.last_hit = entry.last_hit;
+  facts.created = entry.created;
+  facts.tenant = entry.owner;
+  facts.first_position = entry.first_position;
+  facts.hits = entry.hits;
+  return facts;
+}
+
+bool StoreIndex::evictable(const Entry& entry) const {
+  return entry.durable && !entry.pinned && entry.reads == 0 && !children_.contains(entry.key);
+}
+
+void StoreIndex::settle(Entry& entry) {
+  const bool wanted = evictable(entry);
+  const auto slot = static_cast<std::uint32_t>(&entry - slots_.data());
+  if (wanted && !entry.listed) entry.listed = order_.insert(slot, facts_of(entry));
+  if (!wanted && entry.listed) {
+    order_.erase(slot, *entry.listed);
+    entry.listed.reset();
+  }
+}
+
+void StoreIndex::settle_parent(const BlockKey& parent) {
+  const auto at = by_key_.find(parent);
+  if (at != by_key_.end()) settle(slots_[at->second]);
+}
+
+}  // namespace larder::storage

@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "storage/store_reader.h"
+
+#include <algorithm>
+#include <array>
+#include <optional>
+
+#include "runtime/base/invariant.h"
+
+namespace larder::storage {
+
+struct StoreReader::Reading {
+  struct Piece {
+    std::size_t staging = 0;
+    std::size_t bytes = 0;
+    bool here = false;
+  };
+
+  ReadTask task;
+  std::shared_ptr<SegmentFile> file;  // held open for as long as it is read
+  ExtentPlace place;
+  std::unique_ptr<BlockOpener> opener;
+  std::vector<Piece> pieces;   // submitted so far
+  std::size_t taken = 0;       // pieces the opener has
+  std::size_t in_flight = 0;
+  std::uint64_t submitted_bytes = 0;
+  Miss miss = Miss::kNone;
+  std::optional<Error> error;
+
+  bool all_submitted() const { return miss != Miss::kNone || submitted_bytes == opener->stored_bytes(); }
+  bool over() const {
+    return in_flight == 0 && (miss != Miss::kNone || taken * kStagingPiece >= opener->stored_bytes());
+  }
+};
+
+StoreReader::StoreReader(StoreState& state) : state_(state), queue_(state.disk.make_queue(kReadPieces)) {
+  for (std::size_t i = 0; i < queue_->pieces(); ++i) free_pieces_.push_back(i);
+}
+
+StoreReader::~StoreReader() = default;
+
+void StoreReader::run() {
+  while (!stopped_ || !readings_.empty()) {
+    submit();
+    if (in_flight_ == 0) continue;
+    arrived(queue_->wait());
+    while (!readings_.empty()) {
+      const auto over = std::find_if(readings_.begin(), readings_.end(), [](const auto& one) { return one->over(); });
+      if (over == readings_.end()) break;
+      complete(**over);
+      readings_.erase(over);
+    }
+  }
+}
+
+void StoreReader::submit() {
+  while (!free_pieces_.empty()) {
+    auto at = std::find_if(readings_.begin(), readings_.end(), [](const auto& one) { return !one->all_submitted(); });
+    if (at == readings_.end()) {
+      std::unique_ptr<Reading> opened = next(in_flight_ == 0);
+      if (opened == nullptr) return;
+      readings_.push_back(std::move(opened));
+      at = readings_.end() - 1;
+    }
+    Reading& reading = **at;
+    const std::size_t staging = free_pieces_.back();
+    free_pieces_.pop_back();
+    const auto bytes = static_cast<std::size_t>(
+        std::min<std::uint64_t>(kStagingPiece, reading.opener->stored_bytes() - reading.submitted_bytes));
+    const std::uint64_t tag = reading.pieces.size() << 32 | staging;
+    reading.pieces.push_back({staging, bytes, false});
+    if (in_flight_ == 0) busy_since_ = state_.clock.now();
+    queue_->submit({DiskOp::Kind::kRead, &reading.file->file(),
+                    reading.file->offset_of(reading.place.extent) + reading.submitted_bytes, staging, bytes, tag});
+    reading.submitted_bytes += bytes;
+    ++reading.in_flight;
+    ++in_flight_;
+  }
+}
+
+std::unique_ptr<StoreReader::Reading> StoreReader::next(bool may_wait) {
+  bool told = false;
+  std::unique_ptr<Reading> found;
+  for (;;) {
+    MutexLock lock(state_.mutex);
+    while (may_wait && !told && state_.reads.empty() && !state_.stopping) state_.read_wanted.wait(state_.mutex);
+    stopped_ = state_.stopping;
+    if (state_.reads.empty()) break;
+    auto reading = std::make_unique<Reading>();
+    reading->task = std::move(state_.reads.front());
+    state_.reads.pop_front();
+    const Miss miss = look_up(*reading);
+    if (miss == Miss::kNone) {
+      found = std::move(reading);
+      break;
+    }
+    StoreEvent event;
+    event.kind = StoreEvent::Kind::kMissed;
+    event.miss = miss;
+    event.ticket = reading->task.get.ticket;
+    event.scope = reading->task.get.block.scope;
+    event.key = reading->task.get.block.key;
+    event.took = state_.clock.now() - reading->task.asked;
+    state_.tell(std::move(event));
+    told = true;
+  }
+  if (told) state_.wake();
+  return found;
+}
+
+Miss StoreReader::look_up(Reading& reading) {
+  const StoredBlock& wanted = reading.task.get.block;
+  if (state_.stopping) return Miss::kStopping;
+  if (state_.mode == StoreMode::kBypassed) return Miss::kBypassed;
+  if (!shape_is_possible(wanted) || reading.task.get.into.size() != wanted.payload_bytes()) return Miss::kBadShape;
+  if (!state_.scopes.contains(wanted.scope)) {
+    return state_.shredded.contains(wanted.scope) ? Miss::kScopeGone : Miss::kUnknownScope;
+  }
+  StoreIndex::Entry* entry = state_.index.find(wanted.scope, wanted.key);
+  if (entry == nullptr || !entry->durable) return Miss::kNotStored;
+  if (entry->slice_count != wanted.slice_count || entry->slice_bytes != wanted.slice_bytes) return Miss::kWrongShape;
+  const auto file = state_.files.find(entry->at.segment);
+  if (file == state_.files.end()) return Miss::kNotStored;  // shredded a moment ago
+  state_.index.begin_read(*entry);
+  ++state_.reads_in_work;
+  reading.file = file->second;
+  reading.place = {wanted.scope, reading.file->version(), entry->at.extent, entry->generation};
+  reading.opener =
+      std::make_unique<BlockOpener>(reading.file->key(), reading.place, wanted, reading.task.get.into);
+  return Miss::kNone;
+}
+
+void StoreReader::arrived(const DiskDone& done) {
+  const auto staging = static_cast<std::size_t>(done.tag & 0xffffffffu);
+  const auto number = static_cast<std::size_t>(done.tag >> 32);
+  const auto at = std::find_if(readings_.begin(), readings_.end(), [&](const auto& one) {
+    return number < one->pieces.size() && one->pieces[number].staging == staging && !one->pieces[number].here;
+  });
+  INVARIANT(at != readings_.end());
+  Reading& reading = **at;
+  Reading::Piece& piece = reading.pieces[number];
+  piece.here = true;
+  --reading.in_flight;
+  --in_flight_;
+  if (!done.status.ok()) {
+    reading.miss = Miss::kReadFailed;
+    reading.error = done.status.error();
+  } else if (done.bytes < piece.bytes && reading.miss == Miss::kNone) {
+    reading.miss = Miss::kTruncated;
+  }
+  rate_.add(done.bytes, 0);
+  feed(reading);
+  if (in_flight_ == 0) rate_.add(0, state_.clock.now() - busy_since_);
+}
+
+void StoreReader::feed(Reading& reading) {
+  while (reading.taken < reading.pieces.size() && reading.pieces[reading.taken].here) {
+    const Reading::Piece& piece = reading.pieces[reading.taken];
+    if (reading.miss == Miss::kNone) {
+      reading.miss = reading.opener->take(queue_->piece(piece.staging).first(piece.bytes));
+    }
+    free_pieces_.push_back(piece.staging);
+    ++reading.taken;
+  }
+}
+
+void StoreReader::complete(Reading& reading) {
+  Miss miss = reading.miss == Miss::kNone ? reading.opener->finish() : reading.miss;
+  StoreEvent event;
+  event.ticket = reading.task.get.ticket;
+  event.scope = reading.task.get.block.scope;
+  event.key = reading.task.get.block.key;
+  event.bytes = reading.submitted_bytes;
+  event.checksum = reading.opener->checksum();
+  {
+    MutexLock lock(state_.mutex);
+    miss = settle(reading, miss);
+  }
+  // Its scope went while it was read: what is in the caller's memory goes too, before anybody is told.
+  if (miss == Miss::kScopeGone) std::fill(reading.task.get.into.begin(), reading.task.get.into.end(), std::byte{0});
+  reading.opener.reset();  // zeros what was not proved
+  event.kind = miss == Miss::kNone ? StoreEvent::Kind::kRead : StoreEvent::Kind::kMissed;
+  event.miss = miss;
+  event.took = state_.clock.now() - reading.task.asked;
+  {
+    MutexLock lock(state_.mutex);
+    state_.counters.read_bytes_per_s = rate_.per_s();
+    state_.tell(std::move(event));
+  }
+  state_.wake();
+}
+
+Miss StoreReader::settle(Reading& reading, Miss miss) {
+  const StoredBlock& block = reading.task.get.block;
+  --state_.reads_in_work;
+  StoreIndex::Entry* entry = state_.index.find(block.scope, block.key);
+  const bool same = entry != nullptr && entry->at == ExtentId{reading.file->id(), reading.place.extent} &&
+                    entry->generation == reading.place.generation;
+  if (same) state_.index.end_read(*entry);
+  if (!state_.scopes.contains(block.scope)) return Miss::kScopeGone;
+  if (miss == Miss::kNone) {
+    if (same) state_.index.touch(*entry, state_.clock.wall());
+    return miss;
+  }
+  if (reading.error) state_.failed(*reading.error, &StoreCounters::failed_reads);
+  // Removed while it was read: its extent may have been written again.
+  if (!same) return is_damage(miss) ? Miss::kNotStored : miss;
+  if (is_damage(miss)) drop_damaged(reading);
+  return miss;
+}
+
+void StoreReader::drop_damaged(const Reading& reading) {
+  const StoredBlock& block = reading.task.get.block;
+  ++state_.counters.damaged_blocks;
+  state_.index.erase(block.key);
+  state_.writes.push_back({0, DropTask{block.scope, block.key, {reading.file->id(), reading.place.extent}}});
+  state_.write_wanted.notify_one();
+}
+
+}  // namespace larder::storage

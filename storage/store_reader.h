@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// StoreReader: the reading half of a BlockStore: takes read tasks in order, keeps the disk busy with pieces of several
+// blocks, and opens each block into the caller's memory as its pieces arrive.
+// Ensures:  kRead only after every check passed and the scope was still alive; a damaged block is out of the index
+//           before its answer is told.
+// Bounds:   kReadPieces of staging in flight.    Owns: its queue.    Threads: run() is one thread; else none.
+#pragma once
+
+#include <cstddef>
+#include <deque>
+#include <memory>
+#include <vector>
+
+#include "storage/sealed_block.h"
+#include "storage/store_state.h"
+
+namespace larder::storage {
+
+inline constexpr std::size_t kReadPieces = 14;  // with kWritePieces: 4 MiB of staging
+
+class StoreReader {
+ public:
+  explicit StoreReader(StoreState& state);
+  ~StoreReader();
+  StoreReader(const StoreReader&) = delete;
+  StoreReader& operator=(const StoreReader&) = delete;
+
+  void run();
+
+ private:
+  struct Reading;
+
+  // The next task, opened; null when there is none. Waits for one when `may_wait`; answers misses on the way.
+  std::unique_ptr<Reading> next(bool may_wait);
+  Miss look_up(Reading& reading) REQUIRES(state_.mutex);
+  void submit();
+  void arrived(const DiskDone& done);
+  void feed(Reading& reading);
+  void complete(Reading& reading);
+  Miss settle(Reading& reading, Miss miss) REQUIRES(state_.mutex);
+  void drop_damaged(const Reading& reading) REQUIRES(state_.mutex);
+
+  StoreState& state_;
+  std::unique_ptr<DiskQueue> queue_;
+  std::vector<std::size_t> free_pieces_;
+  std::deque<std::unique_ptr<Reading>> readings_;  // oldest first
+  std::size_t in_flight_ = 0;
+  bool stopped_ = false;
+  Ticks busy_since_ = 0;
+  Rate rate_;
+};
+
+}  // namespace larder::storage

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+// StoreState: what the callers, the reading and the writing thread of a BlockStore share, under one mutex that is held
+// for look-ups only, never over I/O, hashing or ciphers.
+// Owns:     the queues, the index, the scopes' keys, the open segment files and the events that wait for their owner.
+// Bounds:   reads and writes: queue_blocks each (tasks of the store itself come on top, one per damaged block).
+// Threads:  any, under `mutex`.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <unordered_map>
+#include <variant>
+#include <vector>
+
+#include "runtime/base/clock.h"
+#include "runtime/base/mutex.h"
+#include "storage/block_store.h"
+#include "storage/catalog_rows.h"
+#include "storage/segment_file.h"
+#include "storage/store_index.h"
+
+namespace larder::storage {
+
+struct ReadTask {
+  GetBlock get;
+  Ticks asked = 0;
+};
+
+struct PutTask {
+  PutBlock put;
+  Ticks asked = 0;
+};
+struct RemoveTask {
+  ScopeId scope{};
+  std::vector<BlockKey> keys;
+};
+struct PinTask {
+  ScopeId scope{};
+  std::vector<BlockKey> keys;
+  bool pinned = false;
+};
+struct RecordTask {
+  StoredRecord record;
+};
+struct RemoveRecordTask {
+  ScopeId scope{};
+  std::uint32_t kind = 0;
+  std::uint64_t id = 0;
+};
+struct ListTask {
+  std::optional<ScopeId> scope;
+  std::optional<Digest256> identity;
+};
+struct FlushTask {};
+struct ShredTask {
+  std::shared_ptr<const ScopeKeys> keys;
+};
+struct PurgeTask {  // rows and entries of a scope whose keys are gone, a slice at a time
+  ScopeId scope{};
+  std::vector<std::uint32_t> segments;
+};
+struct LimitsTask {};
+struct DropTask {  // a damaged block that is out of the index already
+  ScopeId scope{};
+  BlockKey key{};
+  ExtentId at;
+};
+
+struct WriteTask {
+  std::uint64_t ticket = 0;
+  std::variant<PutTask, RemoveTask, PinTask, RecordTask, RemoveRecordTask, ListTask, FlushTask, ShredTask, PurgeTask,
+               LimitsTask, DropTask>
+      work;
+};
+
+struct StoreState {
+  StoreState(StoreConfig& config, Disk& its_disk, const Clock& its_clock, std::function<void()> its_wake)
+      : disk(its_disk), clock(its_clock), wake(std::move(its_wake)), queue_blocks(config.queue_blocks),
+        mode(config.mode), limits(config.limits), index(std::move(config.policy)) {}
+
+  Disk& disk;
+  const Clock& clock;
+  const std::function<void()> wake;
+  const std::size_t queue_blocks;
+
+  mutable Mutex mutex;
+  CondVar read_wanted;
+  CondVar write_wanted;
+  bool stopping GUARDED_BY(mutex) = false;
+  StoreMode mode GUARDED_BY(mutex);
+  StoreLimits limits GUARDED_BY(mutex);
+  StoreIndex index GUARDED_BY(mutex);
+  std::map<ScopeId, std::shared_ptr<const ScopeKeys>> scopes GUARDED_BY(mutex);
+  std::set<ScopeId> shredded GUARDED_BY(mutex);  // scopes that were, so that their answers say so
+  std::unordered_map<std::uint32_t, std::shared_ptr<SegmentFile>> files GUARDED_BY(mutex);
+  std::deque<ReadTask> reads GUARDED_BY(mutex);
+  std::deque<WriteTask> writes GUARDED_BY(mutex);
+  std::size_t queued_puts GUARDED_BY(mutex) = 0;
+  std::uint64_t queued_put_bytes GUARDED_BY(mutex) = 0;
+  std::size_t reads_in_work GUARDED_BY(mutex) = 0;
+  std::optional<Ticks> oldest_in_work GUARDED_BY(mutex);  // of the puts at hand
+  std::vector<StoreEvent> events GUARDED_BY(mutex);
+  StoreCounters counters GUARDED_BY(mutex);  // what is not counted elsewhere
+
+  // Queues an event and counts it. Call wake() after the mutex is given back.
+  void tell(StoreEvent event) REQUIRES(mutex);
+  // Before a clean stop: pinned blocks and what they hang on come first; the rest keeps its order.
+  void put_pinned_first() REQUIRES(mutex);
+  void failed(const Error& error, std::uint64_t StoreCounters::*counter) REQUIRES(mutex);
+};
+
+// Bytes per second over about the last two seconds of work.
+class Rate {
+ public:
+  void add(std::uint64_t bytes, Ticks worked);
+  double per_s() const { return worked_ > 0 ? static_cast<double>(bytes_) * 1e9 / static_cast<double>(worked_) : 0; }
+
+ private:
+  std::uint64_t bytes_ = 0;
+  Ticks worked_ = 0;
+};
+
+}  // namespace larder::storage

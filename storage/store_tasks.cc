@@ -1,0 +1,295 @@
+// SPDX-License-Identifier: Apache-2.0
+// The half of StoreWriter that runs everything but puts.
+#include <algorithm>
+
+#include "storage/store_writer.h"
+
+namespace larder::storage {
+namespace {
+
+constexpr std::uint64_t kPurgeRows = 2'000;  // rows deleted between two looks at the queue
+constexpr std::size_t kUsesAtOnce = 4'096;
+
+}  // namespace
+
+Status StoreWriter::in_transaction(const std::function<Status()>& changes) {
+  Status done = catalog_->begin();
+  if (done.ok()) done = changes();
+  if (done.ok()) done = catalog_->commit();
+  if (done.ok()) return done;
+  catalog_->rollback();
+  saved_scopes_.clear();  // saved again with the next commit
+  MutexLock lock(state_.mutex);
+  state_.failed(done.error(), &StoreCounters::failed_writes);
+  return done;
+}
+
+std::shared_ptr<const ScopeKeys> StoreWriter::keys_of(const ScopeId& scope) {
+  MutexLock lock(state_.mutex);
+  const auto found = state_.scopes.find(scope);
+  return found == state_.scopes.end() ? nullptr : found->second;
+}
+
+Status StoreWriter::save_scope(const ScopeKeys& keys) {
+  if (std::find(saved_scopes_.begin(), saved_scopes_.end(), keys.id()) != saved_scopes_.end()) return {};
+  RETURN_IF_ERROR(catalog_->put_scope({keys.tag(), keys.salt()}));
+  saved_scopes_.push_back(keys.id());
+  return {};
+}
+
+void StoreWriter::run_task(WriteTask& task) {
+  StoreEvent answer;
+  answer.ticket = task.ticket;
+  Status done;
+  bool tells = true;
+  if (const auto* remove_task = std::get_if<RemoveTask>(&task.work)) {
+    done = remove(*remove_task);
+  } else if (const auto* pin = std::get_if<PinTask>(&task.work)) {
+    done = set_pinned(*pin);
+  } else if (const auto* record = std::get_if<RecordTask>(&task.work)) {
+    done = put_record(*record);
+  } else if (const auto* gone = std::get_if<RemoveRecordTask>(&task.work)) {
+    done = remove_record(*gone);
+  } else if (const auto* wanted = std::get_if<ListTask>(&task.work)) {
+    answer.kind = StoreEvent::Kind::kListed;
+    done = list(*wanted, answer);
+  } else if (std::holds_alternative<FlushTask>(task.work)) {
+    answer.kind = StoreEvent::Kind::kFlushed;
+    done = flush();
+  } else if (const auto* shredded = std::get_if<ShredTask>(&task.work)) {
+    answer.kind = StoreEvent::Kind::kShredded;
+    answer.scope = shredded->keys->id();
+    done = shred(*shredded);
+  } else if (auto* purged = std::get_if<PurgeTask>(&task.work)) {
+    purge(std::move(*purged));
+    tells = false;
+  } else if (const auto* dropped = std::get_if<DropTask>(&task.work)) {
+    done = drop(*dropped);
+    answer.kind = StoreEvent::Kind::kEvicted;
+    answer.scope = dropped->scope;
+    answer.key = dropped->key;
+  } else {
+    keep_limits();
+    tells = false;
+  }
+  publish_counters();
+  if (!tells) return;
+  if (!done.ok()) answer.error = to_string(done.error());
+  MutexLock lock(state_.mutex);
+  state_.tell(std::move(answer));
+}
+
+Status StoreWriter::remove(const RemoveTask& task) {
+  std::vector<ExtentId> extents;
+  {
+    MutexLock lock(state_.mutex);
+    for (const BlockKey& key : task.keys) {
+      const StoreIndex::Entry* entry = state_.index.find(task.scope, key);
+      if (entry == nullptr || !entry->durable) continue;
+      extents.push_back(entry->at);
+      state_.index.erase(key);
+      ++state_.counters.removed_blocks;
+    }
+  }
+  const Status committed = in_transaction([&]() -> Status {
+    for (const ExtentId& at : extents) RETURN_IF_ERROR(catalog_->remove_block(at));
+    return {};
+  });
+  RETURN_IF_ERROR(committed);
+  for (const ExtentId& at : extents) room_->give_back(at);
+  return {};
+}
+
+Status StoreWriter::drop(const DropTask& task) {
+  RETURN_IF_ERROR(in_transaction([&] { return catalog_->remove_block(task.at); }));
+  room_->give_back(task.at);
+  return {};
+}
+
+// Writes what the index knows newer than the row: use and pin.
+Status StoreWriter::rewrite_row(const ScopeKeys& keys, const StoreIndex::Entry& entry) {
+  ASSIGN_OR_RETURN(const std::optional<BlockRow> row, catalog_->block(entry.at));
+  if (!row) return {};
+  ASSIGN_OR_RETURN(StoredBlock block, open_block_row(keys, *row));
+  block.last_use = entry.last_hit;
+  block.pinned = entry.pinned;
+  return catalog_->put_block(seal_block_row(keys, entry.at, entry.generation, block));
+}
+
+Status StoreWriter::set_pinned(const PinTask& task) {
+  const std::shared_ptr<const ScopeKeys> keys = keys_of(task.scope);
+  if (keys == nullptr) return Error{ErrorCode::kNotFound, "the store does not know this scope", {}};
+  std::vector<StoreIndex::Entry> entries;
+  {
+    MutexLock lock(state_.mutex);
+    for (const BlockKey& key : task.keys) {
+      const StoreIndex::Entry* entry = state_.index.find(task.scope, key);
+      if (entry == nullptr || !entry->durable || entry->pinned == task.pinned) continue;
+      entries.push_back(*entry);
+      entries.back().pinned = task.pinned;
+    }
+  }
+  const Status committed = in_transaction([&]() -> Status {
+    for (const StoreIndex::Entry& entry : entries) RETURN_IF_ERROR(rewrite_row(*keys, entry));
+    return {};
+  });
+  RETURN_IF_ERROR(committed);
+  MutexLock lock(state_.mutex);
+  for (const StoreIndex::Entry& changed : entries) {
+    StoreIndex::Entry* entry = state_.index.find(task.scope, changed.key);
+    if (entry != nullptr) state_.index.set_pinned(*entry, task.pinned);
+  }
+  return {};
+}
+
+Status StoreWriter::put_record(const RecordTask& task) {
+  const std::shared_ptr<const ScopeKeys> keys = keys_of(task.record.scope);
+  if (keys == nullptr) return Error{ErrorCode::kNotFound, "the store does not know this scope", {}};
+  return in_transaction([&]() -> Status {
+    RETURN_IF_ERROR(save_scope(*keys));
+    return catalog_->put_record(seal_record_row(*keys, task.record));
+  });
+}
+
+Status StoreWriter::remove_record(const RemoveRecordTask& task) {
+  const std::shared_ptr<const ScopeKeys> keys = keys_of(task.scope);
+  if (keys == nullptr) return {};
+  return in_transaction([&] { return catalog_->remove_record(keys->tag(), task.kind, task.id); });
+}
+
+Status StoreWriter::list(const ListTask& task, StoreEvent& answer) {
+  std::map<std::uint32_t, std::shared_ptr<const ScopeKeys>> by_segment;
+  std::map<ScopeTag, std::shared_ptr<const ScopeKeys>> by_tag;
+  {
+    MutexLock lock(state_.mutex);
+    for (const auto& [id, keys] : state_.scopes) {
+      if (!task.scope || *task.scope == id) by_tag.emplace(keys->tag(), keys);
+    }
+  }
+  for (const auto& [id, segment] : room_->segments()) {
+    const auto keys = by_tag.find(segment.scope);
+    if (keys != by_tag.end()) by_segment.emplace(id, keys->second);
+  }
+  auto listing = std::make_shared<StoreListing>();
+  RETURN_IF_ERROR(catalog_->each_block([&](const BlockRow& row) {
+    const auto keys = by_segment.find(row.at.segment);
+    if (keys == by_segment.end()) return;
+    Result<StoredBlock> block = open_block_row(*keys->second, row);
+    if (!block.ok() || (task.identity && *task.identity != block->identity)) return;
+    listing->blocks.push_back(std::move(block).value());
+  }));
+  RETURN_IF_ERROR(catalog_->each_record([&](const RecordRow& row) {
+    const auto keys = by_tag.find(row.scope);
+    if (keys == by_tag.end()) return;
+    Result<StoredRecord> record = open_record_row(*keys->second, row);
+    if (record.ok()) listing->records.push_back(std::move(record).value());
+  }));
+  MutexLock lock(state_.mutex);
+  std::erase_if(listing->blocks, [this](const StoredBlock& block) REQUIRES(state_.mutex) {
+    const StoreIndex::Entry* entry = state_.index.find(block.scope, block.key);
+    return entry == nullptr || !entry->durable;
+  });
+  std::stable_sort(listing->blocks.begin(), listing->blocks.end(),
+                   [](const StoredBlock& a, const StoredBlock& b) { return a.first_position < b.first_position; });
+  answer.listing = std::move(listing);
+  return {};
+}
+
+Status StoreWriter::flush() {
+  RETURN_IF_ERROR(save_uses());
+  return catalog_->checkpoint();
+}
+
+// So that after a restart the blocks leave in the order in which they were used.
+Status StoreWriter::save_uses() {
+  std::vector<StoreIndex::Entry> used;
+  {
+    MutexLock lock(state_.mutex);
+    state_.index.each([&](StoreIndex::Entry& entry) {
+      if (!entry.use_unsaved || !entry.durable) return;
+      used.push_back(entry);
+      entry.use_unsaved = false;
+    });
+  }
+  for (std::size_t from = 0; from < used.size(); from += kUsesAtOnce) {
+    const Status committed = in_transaction([&]() -> Status {
+      for (std::size_t i = from; i < std::min(used.size(), from + kUsesAtOnce); ++i) {
+        const std::shared_ptr<const ScopeKeys> keys = keys_of(used[i].scope);
+        if (keys != nullptr) RETURN_IF_ERROR(rewrite_row(*keys, used[i]));
+      }
+      return {};
+    });
+    RETURN_IF_ERROR(committed);
+  }
+  return {};
+}
+
+// Keys first, space later. The salts are what the keys are made from: when they are overwritten, not even the scope's
+// secret opens what is left.
+Status StoreWriter::shred(const ShredTask& task) {
+  PurgeTask rest{task.keys->id(), {}};
+  Status worst;
+  for (auto& [id, segment] : room_->segments()) {
+    if (segment.scope != task.keys->tag()) continue;
+    rest.segments.push_back(id);
+    const Status destroyed = segment.file->destroy_key();
+    if (!destroyed.ok()) worst = destroyed;
+  }
+  const Status committed = in_transaction([&]() -> Status {
+    RETURN_IF_ERROR(catalog_->remove_scope(task.keys->tag()));
+    for (const std::uint32_t id : rest.segments) RETURN_IF_ERROR(catalog_->remove_segment(id));
+    return {};
+  });
+  if (!committed.ok()) worst = committed;
+  std::erase(saved_scopes_, task.keys->id());
+  const Status cleaned = catalog_->checkpoint();
+  if (!cleaned.ok()) worst = cleaned;
+  MutexLock lock(state_.mutex);
+  for (const std::uint32_t id : rest.segments) {
+    state_.files.erase(id);
+  }
+  state_.writes.push_back({0, std::move(rest)});
+  return worst;
+}
+
+void StoreWriter::purge(PurgeTask task) {
+  std::vector<BlockKey> keys;
+  {
+    MutexLock lock(state_.mutex);
+    state_.index.each([&](const StoreIndex::Entry& entry) {
+      if (entry.scope == task.scope && entry.durable && keys.size() < kPurgeRows) keys.push_back(entry.key);
+    });
+    for (const BlockKey& key : keys) state_.index.erase(key);
+  }
+  bool more = !keys.empty();
+  for (const std::uint32_t id : task.segments) {
+    if (room_->segments().contains(id)) static_cast<void>(room_->remove_file(id));
+    std::uint64_t removed = 0;
+    static_cast<void>(in_transaction([&]() -> Status {
+      ASSIGN_OR_RETURN(removed, catalog_->remove_blocks(id, kPurgeRows));
+      return {};
+    }));
+    if (removed == 0) continue;
+    more = true;
+    break;
+  }
+  if (!more) {
+    static_cast<void>(catalog_->checkpoint());
+    return;
+  }
+  MutexLock lock(state_.mutex);
+  state_.writes.push_back({0, std::move(task)});
+}
+
+// Before an answer is told, so that who hears it finds it counted.
+void StoreWriter::publish_counters() {
+  const std::uint64_t bytes = room_->real_bytes() + catalog_->allocated_bytes();
+  MutexLock lock(state_.mutex);
+  StoreCounters& counters = state_.counters;
+  counters.bytes_on_disk = bytes;
+  counters.segment_files = room_->segments().size();
+  counters.write_bytes_per_s = rate_.per_s();
+  counters.budget_spent = progress_.budget_spent;
+}
+
+}  // namespace larder::storage
