@@ -27,7 +27,8 @@ storage::LeafFacts CacheCore::facts_of(NodeIndex index) const {
 void CacheCore::refresh(NodeIndex index) {
   Node& node = tree.at(index);
   if (node.is_root()) return;
-  const bool may_go = node.sealed && node.children.empty() && node.pins == 0 && pool.holders(node.block) == 0;
+  const bool may_go = node.resident() && node.sealed && node.resident_children == 0 && node.pins == 0 &&
+                      pool.holders(node.block) == 0;
   if (node.listed && (!may_go || node.listed->last_use != node.last_use)) {
     leaves.erase(index, *node.listed);
     node.listed.reset();
@@ -58,7 +59,7 @@ void CacheCore::pin_path(NodeIndex index, bool add) {
     const bool is = node.pins > 0;
     if (was == is) continue;
     pinned += is ? 1u : ~0u;
-    if (pool.holders(node.block) == 0) evictable += is ? ~0u : 1u;
+    if (node.resident() && pool.holders(node.block) == 0) evictable += is ? ~0u : 1u;
     refresh(at);
   }
   ++version;
@@ -103,22 +104,58 @@ NodeIndex CacheCore::add_node(NodeIndex parent, std::span<const Token> tokens, B
   return index;
 }
 
-void CacheCore::remove_node(NodeIndex index) {
+// The node's block is no longer the tree's; it stays published.
+BlockId CacheCore::take_block(NodeIndex index) {
   Node& node = tree.at(index);
-  INVARIANT(node.children.empty() && node.pins == 0);
   if (node.listed) {
     leaves.erase(index, *node.listed);
     node.listed.reset();
   }
   const BlockId block = node.block;
-  const NodeIndex parent = node.parent;
   const auto use = owned.find(node.owner);
   INVARIANT(use != owned.end() && use->second > 0);
   if (--use->second == 0) owned.erase(use);
-  if (pool.holders(block) == 0) --evictable;
+  if (pool.holders(block) == 0 && node.pins == 0) --evictable;
   node_of_block[block.value] = kNoNode;
+  tree.set_block(index, kNoBlock);
+  return block;
+}
+
+void CacheCore::warm_node(NodeIndex index, BlockId block) {
+  Node& node = tree.at(index);
+  INVARIANT(!node.resident() && (tree.at(node.parent).is_root() || tree.at(node.parent).resident()));
+  INVARIANT(pool.valid_tokens(block) == node.valid && node_of(block) == kNoNode);
+  tree.set_block(index, block);
+  node_of_block[block.value] = index;
+  if (!pool.published(block)) pool.publish(block);
+  ++owned[node.owner];
+  if (pool.holders(block) == 0 && node.pins == 0) ++evictable;
+  refresh(index);
+  refresh(node.parent);
+  ++warmed_blocks;
+  ++version;
+}
+
+void CacheCore::cool_node(NodeIndex index) {
+  INVARIANT(tree.at(index).stored && tree.at(index).listed);
+  pool.unpublish(take_block(index));
+  tree.at(index).demoted = options.clock->wall();
+  refresh(tree.at(index).parent);
+  ++cooled_blocks;
+  ++version;
+}
+
+void CacheCore::remove_node(NodeIndex index) {
+  const Node& node = tree.at(index);
+  INVARIANT(node.children.empty() && node.pins == 0);
+  if (node.stored) {
+    lost.push_back({tree.facts_of(node.root).scope->id(), block_key_of(node)});
+    set_stored(index, false);
+  }
+  const NodeIndex parent = node.parent;
+  const BlockId block = node.resident() ? take_block(index) : kNoBlock;
   tree.remove(index);
-  pool.unpublish(block);
+  if (block != kNoBlock) pool.unpublish(block);
   if (tree.at(parent).is_root()) {
     tree.drop_root_if_unused(parent);
   } else {
@@ -142,20 +179,45 @@ void CacheCore::leave_ghost(NodeIndex index, const Eviction& cause) {
   options.history->add_ghost(node.key, std::move(ghost));
 }
 
-void CacheCore::make_room(std::uint32_t blocks, const ClaimState& claim) {
+void CacheCore::make_room(std::uint32_t blocks, RequestId by, TenantId tenant) {
   while (pool.counts().free < blocks) {
     INVARIANT(!leaves.empty());
     const WallTime now = options.clock->wall();
     const NodeIndex victim = leaves.choose(now, [this](NodeIndex leaf) { return facts_of(leaf); });
+    if (tree.at(victim).stored) {
+      cool_node(victim);
+      continue;
+    }
     Eviction cause;
     cause.at = now;
-    cause.by_request = claim.request;
-    cause.by_tenant = claim.tenant;
+    cause.by_request = by;
+    cause.by_tenant = tenant;
     cause.policy = leaves.policy_name();
-    leave_ghost(victim, cause);
-    remove_node(victim);
+    remove_all(tree.subtree(victim), &cause);
     ++evicted_blocks;
   }
+}
+
+void CacheCore::remove_all(const std::vector<NodeIndex>& top_first, const Eviction* cause) {
+  for (auto index = top_first.rbegin(); index != top_first.rend(); ++index) {
+    if (cause != nullptr) leave_ghost(*index, *cause);
+    remove_node(*index);
+  }
+}
+
+Walk CacheCore::resident_part(Walk walk) const {
+  const auto cold = std::find_if(walk.whole.begin(), walk.whole.end(),
+                                 [this](NodeIndex node) { return !tree.at(node).resident(); });
+  if (cold != walk.whole.end()) {
+    walk.whole.erase(cold, walk.whole.end());
+    walk.seen = static_cast<std::uint32_t>(walk.whole.size()) * kernels::kBlockTokens;
+    walk.nearest = kNoNode;
+  } else if (walk.nearest != kNoNode && !tree.at(walk.nearest).resident()) {
+    walk.seen -= walk.nearest_common;
+    walk.nearest = kNoNode;
+  }
+  if (walk.nearest == kNoNode) walk.nearest_common = 0;
+  return walk;
 }
 
 void CacheCore::make_private(ClaimState& claim) {
@@ -170,21 +232,23 @@ void CacheCore::detach(const std::vector<NodeIndex>& top_first, bool ghosts, Rem
   Eviction cause;
   cause.at = options.clock->wall();
   cause.policy = "deleted";
-  for (auto index = top_first.rbegin(); index != top_first.rend(); ++index) {
-    const Node& node = tree.at(*index);
-    ++removed.nodes;
-    removed.tokens += node.valid;
-    ++(pool.holders(node.block) > 0 ? removed.blocks_condemned : removed.blocks_freed);
-    if (ghosts) leave_ghost(*index, cause);
-    remove_node(*index);
-  }
+  for (const NodeIndex index : top_first) tally(index, removed);
+  remove_all(top_first, ghosts ? &cause : nullptr);
+}
+
+void CacheCore::tally(NodeIndex index, Removed& removed) const {
+  const Node& node = tree.at(index);
+  ++removed.nodes;
+  removed.tokens += node.valid;
+  if (node.stored) ++removed.stored;
+  if (node.resident()) ++(pool.holders(node.block) > 0 ? removed.blocks_condemned : removed.blocks_freed);
 }
 
 // What the verdict rests on, beside the reuse itself.
-MatchFacts CacheCore::facts_for(const ClaimState& claim, const Walk& walk) const {
+MatchFacts CacheCore::facts_for(const ClaimState& claim, const Walk& walk, std::uint32_t seen) const {
   MatchFacts facts;
   facts.prompt = claim.prompt.get();
-  facts.seen = walk.seen;
+  facts.seen = seen;
   facts.tier = options.tier;
   constexpr std::size_t kContinuation = 64;
   if (walk.nearest != kNoNode && tree.at(walk.nearest).valid > walk.nearest_common) {
@@ -204,20 +268,27 @@ MatchFacts CacheCore::facts_for(const ClaimState& claim, const Walk& walk) const
   const ReuseHistory& history = *options.history;
   const std::size_t first = walk.seen / kernels::kBlockTokens;
   std::size_t block = first;
-  const Ghost* lost = nullptr;
+  const Ghost* gone = nullptr;
   for (; block < keys.blocks.size(); ++block) {
     const Ghost* ghost = history.find_ghost(keys.blocks[block], *keys.identity);
     if (ghost == nullptr) break;
-    if (lost == nullptr) lost = ghost;
+    if (gone == nullptr) gone = ghost;
   }
   const auto end = static_cast<std::uint32_t>(block * kernels::kBlockTokens);
   const std::span<const Token> rest = std::span<const Token>(claim.prompt->tokens).subspan(end);
   const ChainKey& above = block == 0 ? keys.root : keys.blocks[block - 1];
   const auto [tail, tail_tokens] = history.find_tail_ghost(above, *keys.identity, rest);
-  if (lost == nullptr) lost = tail;
-  if (lost != nullptr) {
+  if (gone == nullptr) gone = tail;
+  if (gone != nullptr) {
     facts.ghost_end = end + tail_tokens;
-    facts.eviction = lost->eviction;
+    facts.eviction = gone->eviction;
+  } else if (walk.seen > seen) {  // it lies below, and was not brought up
+    const Node& cold = tree.at(seen / kernels::kBlockTokens < walk.whole.size()
+                                   ? walk.whole[seen / kernels::kBlockTokens] : walk.nearest);
+    facts.ghost_end = walk.seen;
+    facts.eviction.at = cold.demoted;
+    facts.eviction.policy = kDemoted;
+    facts.eviction.last_hit = cold.last_hit;
   }
   for (std::size_t at = first; at < keys.blocks.size(); ++at) {
     const Identity* identity = history.find_mark(keys.blocks[at]);
@@ -240,10 +311,14 @@ std::string CacheCore::audit() const {
     for (const NodeIndex index : tree.subtree(root)) {
       const Node& node = tree.at(index);
       if (node.is_root()) continue;
-      const bool idle = pool.holders(node.block) == 0 && node.pins == 0;
-      const bool may_go = idle && node.sealed && node.children.empty();
-      if (idle) ++free_to_go;
       if (node.pins > 0) ++with_pins;
+      if (!node.resident()) {
+        if (!node.stored || !node.sealed || node.listed) return "a cold node is not stored, not sealed, or listed";
+        continue;
+      }
+      const bool idle = pool.holders(node.block) == 0 && node.pins == 0;
+      const bool may_go = idle && node.sealed && node.resident_children == 0;
+      if (idle) ++free_to_go;
       if (node.listed) ++listed;
       ++owners[node.owner];
       if (node_of(node.block) != index || !pool.published(node.block)) return "a node's block is not published";
@@ -266,6 +341,13 @@ std::string CacheCore::audit() const {
   for (const ClaimState& claim : claims) {
     for (const BlockId block : claim.table) ++holds[block.value];
     if (claim.copy_from != kNoBlock) ++holds[claim.copy_from.value];
+  }
+  for (const ArrivalState& arrival : arrivals) {
+    for (const BlockId block : arrival.path) ++holds[block.value];
+    for (std::size_t i = 0; i < arrival.blocks.size(); ++i) {
+      const BlockId block = arrival.blocks[i].to;
+      if (block != kNoBlock && pool.residency(block) != Residency::kArriving) ++holds[block.value];
+    }
   }
   for (std::uint32_t i = 0; i < options.block_count; ++i) {
     if (pool.holders(BlockId{i}) != holds[i]) return "holders of a block are not the claims that name it";

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <optional>
 #include <span>
@@ -14,11 +15,17 @@
 #include <unordered_set>
 #include <vector>
 
+#include "runtime/kv/arrival.h"
 #include "runtime/kv/explain.h"
 #include "runtime/kv/prefix_cache.h"
 #include "runtime/kv/prefix_tree.h"
 
 namespace larder::kv {
+
+// Eviction::policy of what gave way to its stored copy and was not brought back.
+inline constexpr const char* kDemoted = "demoted";
+// And of what was cold when its stored copy went.
+inline constexpr const char* kDiskLost = "disk_lru";
 
 constexpr std::uint32_t blocks_for(std::uint32_t tokens) {
   return (tokens + kernels::kBlockTokens - 1) / kernels::kBlockTokens;
@@ -45,6 +52,15 @@ struct ClaimState {
   Verdict verdict;
 };
 
+struct ArrivalState {
+  bool used = false;
+  std::vector<BlockId> path;  // resident blocks above, held
+  std::vector<ArrivingBlock> blocks;
+  std::vector<BlockFate> fates;  // of the same indices
+  std::uint32_t warmed = 0;      // leading blocks that reached the tree
+  bool refused = false;          // one of them is missing: those behind it are given back
+};
+
 class CacheCore {
  public:
   CacheCore(CacheOptions options, std::unique_ptr<storage::EvictionPolicy> policy);
@@ -57,11 +73,19 @@ class CacheCore {
   void refresh(NodeIndex node);  // lists or unlists the node as a leaf that may go
 
   NodeIndex add_node(NodeIndex parent, std::span<const Token> tokens, BlockId block, const ClaimState& claim);
-  // The block is no longer findable; freed, or condemned while held. Requires: no children, no pins.
+  // The block is no longer findable; freed, or condemned while held. A stored copy is to be dropped too (lost).
+  // Requires: no children, no pins.
   void remove_node(NodeIndex node);
+  // The block becomes the cold node's. Requires: resident, valid as the node is; its parent is resident.
+  void warm_node(NodeIndex node, BlockId block);
+  // The stored, idle leaf gives its block back and stays findable.
+  void cool_node(NodeIndex node);
+  // The part of a walk that the pool holds.
+  Walk resident_part(Walk walk) const;
   void leave_ghost(NodeIndex node, const Eviction& cause);
-  // Evicts leaves until `blocks` are free: exactly the shortfall. Requires: blocks <= free + evictable.
-  void make_room(std::uint32_t blocks, const ClaimState& claim);
+  // Evicts leaves until `blocks` are free: exactly the shortfall; what is stored stays findable as cold.
+  // Requires: blocks <= free + evictable.
+  void make_room(std::uint32_t blocks, RequestId by, TenantId tenant);
   std::uint32_t expire_pins();
 
   std::uint32_t available() const { return pool.counts().free + evictable; }
@@ -69,9 +93,17 @@ class CacheCore {
   NodeIndex node_of(BlockId block) const { return node_of_block[block.value]; }
   // The claim goes on, but keeps to itself from here.
   void make_private(ClaimState& claim);
+  BlockId take_block(NodeIndex node);
+  void remove_all(const std::vector<NodeIndex>& top_first, const Eviction* cause);  // cause: ghosts are left
+  void tally(NodeIndex node, Removed& removed) const;
+  BlockKey block_key_of(const Node& node) const;  // Requires: sealed, weights known
+  void set_stored(NodeIndex node, bool stored);
+  void forget_cold(NodeIndex top);
+  void note_unstored(NodeId node);
   void detach(const std::vector<NodeIndex>& top_first, bool ghosts, Removed& removed);
   NodeIndex run_start(NodeIndex node) const;  // first node of the row that describe() shows it in
-  MatchFacts facts_for(const ClaimState& claim, const Walk& walk) const;
+  // `walk`: all that is known; `seen`: how far the pool holds it.
+  MatchFacts facts_for(const ClaimState& claim, const Walk& walk, std::uint32_t seen) const;
   std::string audit() const;
 
   CacheOptions options;
@@ -80,9 +112,13 @@ class CacheCore {
   storage::LeafOrder leaves;
   std::vector<NodeIndex> node_of_block;
   std::vector<ClaimState> claims;
+  std::vector<ArrivalState> arrivals;
   std::vector<PinRecord> pins;
   std::unordered_map<TenantId, std::uint32_t> quotas;
-  std::unordered_map<TenantId, std::uint32_t> owned;  // blocks in the tree by owner
+  std::unordered_map<TenantId, std::uint32_t> owned;  // resident blocks in the tree by owner
+  std::deque<NodeId> unstored;     // sealed, not yet asked for by next_unstored; some may be gone
+  std::vector<StoredName> lost;    // stored copies whose node is gone
+  std::unordered_map<BlockKey, NodeId, DigestHash> stored_nodes;
   std::unordered_set<ScopeId, DigestHash> erased;
   std::uint32_t evictable = 0;
   std::uint32_t pinned = 0;
@@ -91,6 +127,8 @@ class CacheCore {
   std::uint64_t stamp = 0;
   std::uint64_t version = 0;
   std::uint64_t evicted_blocks = 0;
+  std::uint64_t cooled_blocks = 0;
+  std::uint64_t warmed_blocks = 0;
   std::uint64_t adopted_blocks = 0;
   std::uint64_t superseded_blocks = 0;
 };

@@ -43,7 +43,8 @@ void drop_superseded(CacheCore& core, NodeIndex index) {
     const Node& node = core.tree.at(index);
     const bool contained = old.valid < node.valid && std::equal(old.tokens.begin(), old.tokens.begin() + old.valid,
                                                                 node.tokens.begin());
-    if (!contained || !old.listed) return;
+    const bool idle = old.resident() ? old.listed.has_value() : old.pins == 0 && !old.arriving;
+    if (!contained || !idle) return;
     core.remove_node(before);
     ++core.superseded_blocks;
   }
@@ -55,6 +56,7 @@ void seal_node(CacheCore& core, const ClaimState& claim, NodeIndex index, const 
   node.sealed = true;
   core.pool.seal(node.block);
   core.options.history->drop_ghost(key, *claim.keys->identity);
+  core.note_unstored(node.id);
   if (node.valid == kBlockTokens) core.options.history->mark(key, claim.keys->scope->id(), claim.keys->identity);
   drop_superseded(core, index);
 }
@@ -68,6 +70,15 @@ void publish(CacheCore& core, ClaimState& claim, std::size_t index, std::uint32_
   NodeIndex node = core.node_of(block);
   if (valid == kBlockTokens) {
     const NodeIndex twin = core.tree.find_full_child(parent, tokens, node);
+    if (twin != kNoNode && !core.tree.at(twin).resident()) {  // computed again though it lies below
+      if (node != kNoNode) {
+        core.take_block(node);
+        core.tree.remove(node);
+      }
+      core.pool.seal(block);
+      core.warm_node(twin, block);
+      return;
+    }
     if (twin != kNoNode) {  // another sequence was first; equal tokens under one root have equal bits
       const BlockId shared = core.tree.at(twin).block;
       core.hold(shared);
@@ -112,7 +123,8 @@ NodeIndex seal_tail(CacheCore& core, ClaimState& claim) {
     if (beside == kNoNode) continue;
     const Node& other = core.tree.at(beside);
     const bool contains = other.valid >= valid && std::equal(tokens.begin(), tokens.end(), other.tokens.begin());
-    if (!contains || !other.sealed) continue;  // a growing one may still be dropped by a failed step
+    // A growing one may still be dropped by a failed step, and a cold one would have to be read.
+    if (!contains || !other.sealed || !other.resident()) continue;
     core.remove_node(node);
     ++core.superseded_blocks;
     return beside;
@@ -163,7 +175,7 @@ Status Claim::grow(std::uint32_t until) {
                      std::to_string(core_->pinned) +
                      " pinned); wait for a running request, unpin something or enlarge the pool", {}};
   }
-  core_->make_room(need, claim);
+  core_->make_room(need, claim.request, claim.tenant);
   for (std::uint32_t i = 0; i < need; ++i) {
     const std::optional<BlockId> block = core_->pool.allocate(claim.seq);
     INVARIANT(block.has_value());

@@ -88,11 +88,12 @@ Claim PrefixCache::open(OpenRequest request) {
   const bool read = request.read && !erased;
   claim.publish = request.keep && !erased;
   const NodeIndex known = core.tree.find_root(*claim.keys);
-  Walk walk;
-  if (read) walk = core.tree.walk(known, claim.prompt->tokens);
+  Walk known_walk;
+  if (read) known_walk = core.tree.walk(known, claim.prompt->tokens);
+  const Walk walk = core.resident_part(known_walk);
   const std::uint32_t reuse = std::min({walk.seen, most_reusable(*claim.prompt), request.max_reuse});
   claim.table.reserve(claim.keys->blocks.size() + 1);
-  MatchFacts facts = core.facts_for(claim, walk);
+  MatchFacts facts = core.facts_for(claim, known_walk, walk.seen);
   facts.read = read;
   facts.max_reuse = request.max_reuse;
   facts.reused = reuse;
@@ -108,7 +109,9 @@ Outlook PrefixCache::outlook(const PreparedPrompt& prompt, const PromptKeys& key
   const CacheCore& core = *core_;
   Outlook outlook;
   const std::uint32_t most = most_reusable(prompt);
-  outlook.cached_tokens = std::min(core.tree.walk(core.tree.find_root(keys), prompt.tokens).seen, most);
+  const Walk walk = core.tree.walk(core.tree.find_root(keys), prompt.tokens);
+  outlook.known_tokens = std::min(walk.seen, most);
+  outlook.cached_tokens = std::min(core.resident_part(walk).seen, most);
   outlook.coming_tokens = outlook.cached_tokens;
   std::uint32_t leader_done = 0;
   for (const ClaimState& claim : core.claims) {
@@ -137,7 +140,7 @@ Result<Removed> PrefixCache::remove(NodeId id, bool when_idle, bool dry_run) {
   if (node.pins > 0) {
     return Error{ErrorCode::kConflict, "run " + std::to_string(id.value) + " is pinned; unpin it first", {}};
   }
-  if (core.pool.holders(node.block) > 0 && !when_idle) {
+  if (node.resident() && core.pool.holders(node.block) > 0 && !when_idle) {
     return Error{ErrorCode::kConflict,
                  "run " + std::to_string(id.value) + " is in use by a running request; delete it when idle, or wait",
                  {}};
@@ -145,17 +148,13 @@ Result<Removed> PrefixCache::remove(NodeId id, bool when_idle, bool dry_run) {
   const std::vector<NodeIndex> nodes = core.tree.subtree(top);
   Removed removed;
   if (dry_run) {
-    for (const NodeIndex index : nodes) {
-      ++removed.nodes;
-      removed.tokens += core.tree.at(index).valid;
-      ++(core.pool.holders(core.tree.at(index).block) > 0 ? removed.blocks_condemned : removed.blocks_freed);
-    }
+    for (const NodeIndex index : nodes) core.tally(index, removed);
     return removed;
   }
   const std::size_t depth = node.first_position / kBlockTokens;
   const BlockId block = node.block;
   for (ClaimState& claim : core.claims) {
-    if (claim.used && claim.publish && depth < claim.table.size() && claim.table[depth] == block)
+    if (block != kNoBlock && claim.used && claim.publish && depth < claim.table.size() && claim.table[depth] == block)
       core.make_private(claim);
   }
   core.detach(nodes, true, removed);
@@ -172,12 +171,14 @@ Removed PrefixCache::erase_scope(const ScopeId& scope) {
     for (std::size_t i = core.pins.size(); i > 0; --i) {
       if (core.tree.at(core.tree.find(core.pins[i - 1].node)).root == root) (void)unpin(core.pins[i - 1].id);
     }
-    // The root goes with its last claim and node; a claim that still runs would bring it back.
+    // The root goes with its last claim and node; a claim that still runs would bring it back. What is stored goes
+    // with the scope's keys.
     core.detach(nodes, false, removed);
   }
   for (ClaimState& claim : core.claims) {
     if (claim.used && claim.keys->scope->id() == scope) core.make_private(claim);
   }
+  std::erase_if(core.lost, [&](const StoredName& name) { return name.scope == scope; });
   core.options.history->forget_scope(scope);
   return removed;
 }
@@ -190,11 +191,10 @@ void PrefixCache::retire(const char* policy_word) {
   cause.at = core.options.clock->wall();
   cause.policy = policy_word;
   for (const NodeIndex root : core.tree.roots()) {
-    const std::vector<NodeIndex> nodes = core.tree.subtree(root);
-    for (std::size_t i = nodes.size(); i > 1; --i) {
-      core.leave_ghost(nodes[i - 1], cause);
-      core.remove_node(nodes[i - 1]);
-    }
+    std::vector<NodeIndex> nodes = core.tree.subtree(root);
+    nodes.erase(nodes.begin());
+    for (const NodeIndex node : nodes) core.set_stored(node, false);  // what is stored outlives this tree
+    core.remove_all(nodes, &cause);
   }
 }
 
@@ -216,12 +216,11 @@ Result<BlockKey> PrefixCache::key_of(NodeId id) const {
   if (!node.sealed) {
     return Error{ErrorCode::kConflict, "run " + std::to_string(id.value) + " still grows; wait for its writer", {}};
   }
-  const RootOf& root = tree.facts_of(node.root);
-  if (!root.identity->weights_known) {
+  if (!tree.facts_of(node.root).identity->weights_known) {
     return Error{ErrorCode::kUnavailable,
                  "the digest of the model's weights is not known, so its blocks stay in memory; wait until it is", {}};
   }
-  return block_key(root.scope->secret(), *root.identity, node.key);
+  return core_->block_key_of(node);
 }
 
 const BlockPool& PrefixCache::pool() const { return core_->pool; }

@@ -11,14 +11,14 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "runtime/base/clock.h"
-#include "runtime/base/ids.h"
 #include "runtime/base/result.h"
-#include "runtime/base/section.h"
-#include "runtime/kv/block_key.h"
+#include "runtime/kv/arrival.h"
 #include "runtime/kv/block_pool.h"
 #include "runtime/kv/claim.h"
 #include "runtime/kv/reuse_history.h"
@@ -37,6 +37,7 @@ struct CacheOptions {
   const Clock* clock = nullptr;
   ReuseHistory* history = nullptr;  // outlives the cache
   std::string tier = "host";        // where this pool lies, for verdicts: "host" or "device"
+  bool lower_tier = false;          // somebody asks for next_unstored
 };
 
 struct OpenRequest {
@@ -55,6 +56,7 @@ struct OpenRequest {
 // What a prompt would find now, and what a sequence that still prefills will own soon.
 struct Outlook {
   std::uint32_t cached_tokens = 0;
+  std::uint32_t known_tokens = 0;   // with what only a lower tier holds
   std::uint32_t coming_tokens = 0;  // >= cached_tokens when a leader is there; at most P-1
   SeqId leader{};                   // value 0: nobody; wait for it while coming_tokens is worth more than cached_tokens
 };
@@ -90,12 +92,13 @@ struct Removed {
   std::uint32_t nodes = 0;
   std::uint32_t blocks_freed = 0;      // now
   std::uint32_t blocks_condemned = 0;  // when their sequences end
+  std::uint32_t stored = 0;            // of the nodes: copies on a lower tier that go too
   std::uint32_t tokens = 0;
 };
 
 struct TenantUse {
   TenantId tenant{};
-  std::uint32_t blocks = 0;  // in the tree
+  std::uint32_t blocks = 0;  // in the pool
   std::uint32_t pinned = 0;
 };
 
@@ -109,6 +112,8 @@ struct CacheCounts {
   std::uint64_t evicted_blocks = 0;     // since the start
   std::uint64_t adopted_blocks = 0;     // computed twice, kept once
   std::uint64_t superseded_blocks = 0;  // tails that a longer one made useless
+  std::uint64_t cooled_blocks = 0;      // gave way, and stay findable on a lower tier
+  std::uint64_t warmed_blocks = 0;      // came back from there, or were computed again
 };
 
 class PrefixCache {
@@ -152,6 +157,21 @@ class PrefixCache {
   std::vector<TenantUse> use_by_tenant() const;
   const BlockPool& pool() const;
   void set_checksum(BlockId block, std::uint64_t checksum);  // of a sealed block, from StepResult
+
+  // The lower tier (tiers.cc). Copies are named by scope and key; only sealed nodes have one.
+  // The next sealed block without a copy, parents first; each is answered once. Nothing while the digest of the
+  // weights is unknown.
+  std::optional<UnstoredBlock> next_unstored();
+  bool has_unstored() const;
+  void store_later(NodeId node);  // it found no room below: next_unstored answers it again
+  bool mark_stored(NodeId node);  // its copy is durable; false: the node is gone, so drop the copy
+  void drop_stored(const BlockKey& key);  // the copy is gone; a cold node goes with it, and all below
+  std::vector<StoredName> take_lost();    // copies whose nodes are gone: drop them
+  // Blocks found on the lower tier, parents first: cold nodes from now on. How many; the rest is lost.
+  std::uint32_t adopt(std::span<const ChainedBlock> blocks, const std::shared_ptr<const Identity>& identity);
+  // Room for the cold blocks that the prompt goes through; closed when there are none, or they are on their way.
+  // Errors: kResourceExhausted with the arithmetic; nothing has changed then.
+  Result<Arrival> begin_arrival(const PreparedPrompt& prompt, const PromptKeys& keys, RequestId by, TenantId tenant);
 
   // Recounts every sum from its parts and checks every edge; the first fault in words, "" when all is well. Slow.
   std::string audit() const;

@@ -160,7 +160,7 @@ void PrefixTree::unlink(NodeIndex node) {
 }
 
 NodeIndex PrefixTree::add(NodeIndex parent, std::span<const Token> tokens, BlockId block) {
-  INVARIANT(!tokens.empty() && tokens.size() <= kBlockTokens && block != kNoBlock);
+  INVARIANT(!tokens.empty() && tokens.size() <= kBlockTokens);
   INVARIANT(nodes_[parent].is_root() || nodes_[parent].valid == kBlockTokens);
   const NodeIndex index = make_slot();
   Node& node = nodes_[index];
@@ -168,13 +168,20 @@ NodeIndex PrefixTree::add(NodeIndex parent, std::span<const Token> tokens, Block
   node.valid = static_cast<std::uint32_t>(tokens.size());
   node.parent = parent;
   node.root = nodes_[parent].root;
-  node.block = block;
   node.first_position = nodes_[parent].is_root() ? 0 : nodes_[parent].first_position + kBlockTokens;
   node.id = NodeId{++next_id_};
   ids_.emplace(node.id, index);
   link(index);
+  set_block(index, block);
   ++size_;
   return index;
+}
+
+void PrefixTree::set_block(NodeIndex index, BlockId block) {
+  Node& node = nodes_[index];
+  INVARIANT(!node.is_root());
+  if (node.resident() != (block != kNoBlock)) nodes_[node.parent].resident_children += block != kNoBlock ? 1u : ~0u;
+  node.block = block;
 }
 
 void PrefixTree::extend(NodeIndex index, std::span<const Token> tokens) {
@@ -189,6 +196,7 @@ void PrefixTree::extend(NodeIndex index, std::span<const Token> tokens) {
 void PrefixTree::remove(NodeIndex index) {
   Node& node = nodes_[index];
   INVARIANT(!node.is_root() && node.children.empty() && !node.listed);
+  set_block(index, kNoBlock);
   unlink(index);
   ids_.erase(node.id);
   node = Node{};
@@ -223,6 +231,10 @@ std::string PrefixTree::audit() const {
       if (node.root != root) return "a node names another root";
       if (!node.is_root() && find(node.id) != index) return "a node is not found by its id";
       if (!node.children.empty() && !node.is_root() && node.valid != kBlockTokens) return "a partial node has children";
+      std::uint32_t resident = 0;
+      for (const NodeIndex child : node.children) resident += nodes_[child].resident() ? 1 : 0;
+      if (resident != node.resident_children) return "the count of resident children is wrong";
+      if (resident > 0 && !node.is_root() && !node.resident()) return "a resident node lies below a cold one";
       for (std::size_t i = 0; i < node.children.size(); ++i) {
         const Node& child = nodes_[node.children[i]];
         if (child.parent != index) return "a child names another parent";

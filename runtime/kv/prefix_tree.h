@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // PrefixTree: nodes over blocks, one tree per root (scope, salt, identity). A node holds the tokens of one block; only
 // a full node has children; siblings lie ordered by tokens, so the longest common start is a neighbour of any place.
+// A node is resident while a block of the pool holds its KV, and cold while only a lower tier does; above a resident
+// node every node is resident.
 // What it is not: it knows no pool, claims, pins' rules or eviction; it keeps their per-node numbers for them.
 // Bounds:   one node per published block, one per root in use.
 // Threads:  the engine thread only.    Units: tokens.
@@ -33,7 +35,8 @@ struct Node {
   NodeIndex parent = kNoNode;
   NodeIndex root = kNoNode;
   std::vector<NodeIndex> children;
-  BlockId block = kNoBlock;  // kNoBlock for a root
+  BlockId block = kNoBlock;  // kNoBlock for a root and a cold node
+  std::uint32_t resident_children = 0;
   std::uint32_t first_position = 0;
   NodeId id{};
   TenantId owner{};
@@ -46,9 +49,13 @@ struct Node {
   std::uint64_t last_use = 0;
   WallTime created = 0;
   WallTime last_hit = 0;
+  bool stored = false;       // a durable copy lies on a lower tier
+  bool arriving = false;     // cold, and being read into a block
+  WallTime demoted = 0;      // cold: when its block gave way; 0: before this start
   std::optional<storage::LeafOrder::Place> listed;
 
-  bool is_root() const { return block == kNoBlock; }
+  bool is_root() const { return valid == 0; }
+  bool resident() const { return block != kNoBlock; }
   std::span<const Token> span() const { return {tokens.data(), valid}; }
 };
 
@@ -58,7 +65,7 @@ struct RootOf {
   std::shared_ptr<const Identity> identity;
 };
 
-// How far a prompt agrees with a tree.
+// How far a prompt agrees with a tree, cold nodes included.
 struct Walk {
   std::vector<NodeIndex> whole;  // full nodes, from the root
   NodeIndex last = kNoNode;      // the root or the last of whole
@@ -83,7 +90,9 @@ class PrefixTree {
   // The sibling just before, or just after, in token order; kNoNode at the end.
   NodeIndex neighbour(NodeIndex node, int step) const;
 
-  NodeIndex add(NodeIndex parent, std::span<const Token> tokens, BlockId block);
+  NodeIndex add(NodeIndex parent, std::span<const Token> tokens, BlockId block);  // kNoBlock: cold
+  // Gives a cold node a block, or takes a resident one's (kNoBlock).
+  void set_block(NodeIndex node, BlockId block);
   // Replaces a growing node's tokens by more of them. Requires: not sealed.
   void extend(NodeIndex node, std::span<const Token> tokens);
   void remove(NodeIndex node);  // Requires: no children; not a root

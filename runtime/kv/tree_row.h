@@ -19,6 +19,8 @@ struct TreeRow {
   std::uint32_t first_position = 0;
   std::uint32_t tokens = 0;
   std::uint32_t blocks = 0;
+  std::uint32_t resident_blocks = 0;  // in the pool
+  std::uint32_t stored_blocks = 0;    // with a copy on a lower tier
   bool pinned = false;
   bool in_use = false;   // a running sequence reads or writes it
   bool growing = false;  // its tail has a writer

@@ -9,7 +9,9 @@
 namespace larder::kv {
 namespace {
 
-bool in_use(const CacheCore& core, const Node& node) { return core.pool.holders(node.block) > 0; }
+bool in_use(const CacheCore& core, const Node& node) {
+  return node.resident() && core.pool.holders(node.block) > 0;
+}
 
 // May `below` stand in the same row as its parent?
 bool same_row(const CacheCore& core, const Node& above, const Node& below) {
@@ -36,6 +38,8 @@ void extend_row(TreeRow& row, const Node& node) {
   row.id = node.id;
   row.tokens += node.valid;
   row.blocks += 1;
+  row.resident_blocks += node.resident() ? 1 : 0;
+  row.stored_blocks += node.stored ? 1 : 0;
   row.hits = node.hits;
   row.last_hit = node.last_hit;
 }
@@ -108,6 +112,8 @@ CacheCounts PrefixCache::counts() const {
   counts.evicted_blocks = core.evicted_blocks;
   counts.adopted_blocks = core.adopted_blocks;
   counts.superseded_blocks = core.superseded_blocks;
+  counts.cooled_blocks = core.cooled_blocks;
+  counts.warmed_blocks = core.warmed_blocks;
   return counts;
 }
 

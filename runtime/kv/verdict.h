@@ -49,6 +49,18 @@ struct Eviction {
   WallTime last_hit = 0;
 };
 
+// What a lower tier gave, or could have given, for this request.
+struct Restored {
+  std::uint32_t tokens = 0;      // brought up for it, of those reused
+  std::string tier;              // from where; "": nothing lay below
+  double ms = 0;                 // from the decision to the last block
+  double estimate_ms = 0;        // what that was expected to take
+  double compute_ms = 0;         // what computing them would have taken at the measured rate; 0: not measured yet
+  // Why part of what lay below was computed instead: "slower", "no_room", "late", "damaged"; "": nothing was.
+  std::string declined;
+  std::uint32_t declined_tokens = 0;
+};
+
 struct Verdict {
   VerdictKind kind = VerdictKind::kCold;
   std::uint32_t prompt_tokens = 0;
@@ -60,6 +72,7 @@ struct Verdict {
   std::string tier = "none";          // where the reused blocks lay: device, host, disk, remote; "none": nothing reused
   std::optional<Divergence> divergence;
   std::optional<Eviction> eviction;
+  Restored restored;
   std::string identity_part;  // kOtherIdentity: "weights", "rope", "kv_type", "layout", "adapter", "arithmetic"
 };
 

@@ -59,6 +59,7 @@ struct WorldOptions {
   std::uint32_t longest = 8;
   std::uint32_t pin_budget = 0;
   std::size_t ghosts = 1024;
+  bool lower_tier = false;
   std::unique_ptr<storage::EvictionPolicy> policy = std::make_unique<storage::LeafLru>();
 };
 
@@ -69,7 +70,8 @@ class CacheWorld {
   explicit CacheWorld(WorldOptions options = {})
       : history(options.ghosts, 4096),
         arena(options.blocks),
-        cache(CacheOptions{options.blocks, options.longest, options.pin_budget, &clock, &history, "host"},
+        cache(CacheOptions{options.blocks, options.longest, options.pin_budget, &clock, &history, "host",
+                           options.lower_tier},
               std::move(options.policy)) {
     for (auto& block : arena) block.fill(kGarbage);
   }
@@ -165,10 +167,53 @@ class CacheWorld {
     return claim.close(CloseAs::kDone);
   }
 
+  // Writes down everything that has no copy yet.
+  void store_all() {
+    while (const std::optional<UnstoredBlock> next = cache.next_unstored()) store(*next);
+  }
+
+  void store(const UnstoredBlock& next) {
+    check_zeros_past_valid(next.block);
+    below[next.cold.key] = {next.cold, arena[next.block.value]};
+    if (!cache.mark_stored(next.node)) below.erase(next.cold.key);
+  }
+
+  // The bytes of one arriving block; false when the copy is gone.
+  bool read_up(const ArrivingBlock& block) {
+    const auto copy = below.find(block.cold.key);
+    if (copy == below.end()) return false;
+    EXPECT_EQ(copy->second.cold.tokens, block.cold.tokens);
+    EXPECT_EQ(copy->second.cold.parent, block.cold.parent);
+    EXPECT_EQ(copy->second.cold.first_position, block.cold.first_position);
+    arena[block.to.value] = copy->second.bytes;
+    return true;
+  }
+
+  // Brings up what the prompt needs; how many tokens came.
+  std::uint32_t restore(const std::vector<Token>& tokens) {
+    const OpenRequest wanted = request(tokens);
+    Result<Arrival> begun = cache.begin_arrival(*wanted.prompt, *wanted.keys, wanted.request, wanted.tenant);
+    if (!begun.ok() || !begun->open()) return 0;
+    Arrival arrival = std::move(begun).value();
+    for (std::size_t i = arrival.blocks().size(); i > 0; --i) {
+      if (read_up(arrival.blocks()[i - 1])) {
+        arrival.arrived(i - 1, 1);
+      } else {
+        arrival.missed(i - 1, true);
+      }
+    }
+    return arrival.warmed_tokens();
+  }
+
   std::uint32_t reuse_of(std::vector<Token> tokens) {
     Claim claim = open(std::move(tokens));
     return claim.reused_tokens();
   }
+
+  struct Copy {
+    ColdBlock cold;
+    std::array<Token, kernels::kBlockTokens> bytes{};
+  };
 
   ManualClock clock;
   ReuseHistory history;
@@ -180,6 +225,7 @@ class CacheWorld {
   TenantId tenant{1};
   std::uint64_t next_seq = 0;
   std::uint64_t computed = 0;  // rows of good steps
+  std::map<BlockKey, Copy> below;  // the lower tier
 };
 
 }  // namespace larder::kv::test

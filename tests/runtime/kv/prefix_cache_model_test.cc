@@ -25,8 +25,12 @@ struct Running {
 
 class Model {
  public:
-  Model(std::uint64_t seed, std::uint32_t blocks, bool exact)
-      : rng_(seed), exact_(exact), world_({.blocks = blocks, .longest = 4, .pin_budget = blocks / 3}) {
+  enum class Play { kExact, kPressure, kPressureOverALowerTier };
+
+  Model(std::uint64_t seed, std::uint32_t blocks, Play play)
+      : rng_(seed), play_(play), exact_(play == Play::kExact),
+        world_({.blocks = blocks, .longest = 4, .pin_budget = blocks / 3,
+                .lower_tier = play == Play::kPressureOverALowerTier}) {
     for (std::uint8_t root = 0; root < 3; ++root)
       scopes_.push_back(test::make_scope(static_cast<std::uint8_t>(root + 1)));
     known_.resize(scopes_.size());
@@ -35,7 +39,7 @@ class Model {
   }
 
   void step() {
-    switch (rng_.below(exact_ ? 9 : 12)) {
+    switch (rng_.below(exact_ ? 9 : play_ == Play::kPressure ? 12 : 16)) {
       case 0:
       case 1: open(); break;
       case 2:
@@ -45,6 +49,10 @@ class Model {
       case 6: close(); break;
       case 7: remove(); break;
       case 8: advance(); break;
+      case 12: store(); break;
+      case 13: bring_up(); break;
+      case 14: answer_arrival(); break;
+      case 15: lose_copy(); break;
       default: pin(); break;
     }
     ASSERT_EQ(world_.cache.audit(), "");
@@ -74,11 +82,12 @@ class Model {
 
   void finish() {
     running_.clear();
+    while (!arriving_.empty()) answer_arrival();
     ASSERT_EQ(world_.cache.audit(), "");
     const CacheCounts counts = world_.cache.counts();
     EXPECT_EQ(counts.pool.in_use, 0u);
     EXPECT_EQ(counts.pool.free + counts.pool.cached, counts.pool.total);
-    EXPECT_EQ(counts.pool.cached, counts.nodes);
+    EXPECT_EQ(counts.pool.cached + cold_nodes(), counts.nodes);
     for (const auto& scope : scopes_) (void)world_.cache.erase_scope(scope->id());
     EXPECT_EQ(world_.cache.counts().pool.free, counts.pool.total);
   }
@@ -86,6 +95,8 @@ class Model {
   // Nearly every answer of the naive list was one number, so the comparison means something.
   bool mostly_exact() const { return exactly_known_ > 20 * partly_known_; }
   std::uint64_t evicted() const { return world_.cache.counts().evicted_blocks; }
+  CacheCounts counts() const { return world_.cache.counts(); }
+  std::uint64_t restored() const { return restored_; }
 
  private:
   using Path = std::vector<Token>;
@@ -252,7 +263,70 @@ class Model {
     }
   }
 
+  // Writes some of what has no copy down, drops the copies of nodes that are gone.
+  void store() {
+    for (std::uint64_t i = rng_.below(8); i > 0; --i) {
+      if (const std::optional<UnstoredBlock> next = world_.cache.next_unstored()) world_.store(*next);
+    }
+    for (const StoredName& name : world_.cache.take_lost()) world_.below.erase(name.key);
+  }
+
+  void bring_up() {
+    if (arriving_.size() >= 3) return;
+    const std::size_t root = rng_.below(scopes_.size());
+    world_.scope = scopes_[root];
+    const OpenRequest wanted = world_.request(random_prompt());
+    Result<Arrival> begun = world_.cache.begin_arrival(*wanted.prompt, *wanted.keys, wanted.request, wanted.tenant);
+    if (!begun.ok()) {
+      EXPECT_EQ(begun.error().code, ErrorCode::kResourceExhausted);
+      return;
+    }
+    if (!begun->open()) return;
+    std::vector<std::size_t> waiting(begun->blocks().size());
+    for (std::size_t i = 0; i < waiting.size(); ++i) waiting[i] = i;
+    arriving_.push_back({std::move(begun).value(), std::move(waiting)});
+  }
+
+  // One block of one arrival comes, in any order; now and then it is damaged, gone or late.
+  void answer_arrival() {
+    if (arriving_.empty()) return;
+    auto& [arrival, waiting] = arriving_[rng_.below(arriving_.size())];
+    const std::size_t pick = rng_.below(waiting.size());
+    const std::size_t index = waiting[pick];
+    waiting.erase(waiting.begin() + static_cast<std::ptrdiff_t>(pick));
+    const ArrivingBlock block = arrival.blocks()[index];
+    const std::uint64_t luck = rng_.below(12);
+    if (luck > 1 && world_.read_up(block)) {
+      arrival.arrived(index, 1);
+    } else {
+      world_.arena[block.to.value].fill(test::kGarbage);
+      const bool gone = luck != 1;
+      if (gone) world_.below.erase(block.cold.key);
+      arrival.missed(index, gone);
+    }
+    if (!waiting.empty()) return;
+    EXPECT_TRUE(arrival.settled());
+    restored_ += arrival.warmed_tokens();
+    std::erase_if(arriving_, [](const auto& each) { return each.second.empty(); });
+  }
+
+  // The lower tier drops a copy by itself.
+  void lose_copy() {
+    if (world_.below.empty() || rng_.below(6) != 0) return;
+    auto copy = world_.below.begin();
+    std::advance(copy, static_cast<std::ptrdiff_t>(rng_.below(world_.below.size())));
+    world_.cache.drop_stored(copy->first);
+    world_.below.erase(copy);
+  }
+
+  std::uint32_t cold_nodes() const {
+    std::uint32_t cold = 0;
+    for (const TreeRow& row : world_.cache.describe()) cold += row.blocks - row.resident_blocks;
+    return cold;
+  }
+
   Rng rng_;
+  Play play_;
   bool exact_;
   CacheWorld world_;
   std::shared_ptr<Identity> identity_ = test::make_load_identity(1);
@@ -262,13 +336,15 @@ class Model {
   std::uint64_t exactly_known_ = 0;
   std::uint64_t partly_known_ = 0;
   std::vector<Running> running_;
+  std::vector<std::pair<Arrival, std::vector<std::size_t>>> arriving_;
+  std::uint64_t restored_ = 0;
   std::vector<std::tuple<NodeId, std::size_t, Path>> ends_;
 };
 
 TEST(PrefixCacheModel, FindsExactlyWhatANaiveListFindsWhileNothingIsEvicted) {
   for (std::uint64_t seed = 1; seed <= 8; ++seed) {
     SCOPED_TRACE(seed);
-    Model model(seed, 4000, true);
+    Model model(seed, 4000, Model::Play::kExact);
     const int digest_comes = static_cast<int>(60 * seed);
     for (int step = 0; step < 600; ++step) {
       if (step == digest_comes) {
@@ -290,7 +366,7 @@ TEST(PrefixCacheModel, UnderPressureReusesOnlyWhatWasComputedAndLeaksNothing) {
   std::size_t keys = 0;
   for (std::uint64_t seed = 100; seed < 112; ++seed) {
     SCOPED_TRACE(seed);
-    Model model(seed, 20, false);
+    Model model(seed, 20, Model::Play::kPressure);
     for (int step = 0; step < 1500; ++step) {
       if (step == 750) model.learn_weights();
       if (step % 50 == 0) keys += model.check_keys();
@@ -302,6 +378,25 @@ TEST(PrefixCacheModel, UnderPressureReusesOnlyWhatWasComputedAndLeaksNothing) {
   }
   EXPECT_GT(evicted, 1000u);
   EXPECT_GT(keys, 1000u);
+}
+
+TEST(PrefixCacheModel, OverALowerTierReadsOnlyWhatWasComputedWhateverIsLateDamagedOrGone) {
+  std::uint64_t cooled = 0;
+  std::uint64_t restored = 0;
+  for (std::uint64_t seed = 200; seed < 212; ++seed) {
+    SCOPED_TRACE(seed);
+    Model model(seed, 20, Model::Play::kPressureOverALowerTier);
+    for (int step = 0; step < 2500; ++step) {
+      if (step == 100) model.learn_weights();
+      model.step();
+      if (::testing::Test::HasFailure()) return;
+    }
+    cooled += model.counts().cooled_blocks;
+    restored += model.restored();
+    model.finish();
+  }
+  EXPECT_GT(cooled, 1000u);
+  EXPECT_GT(restored, 3000u);
 }
 
 }  // namespace

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/kv/arrival.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "runtime/base/invariant.h"
+#include "runtime/kv/cache_core.h"
+
+namespace larder::kv {
+namespace {
+
+void give_back(CacheCore& core, ArrivingBlock& block) {
+  core.pool.finish_arrival(block.to, block.cold.valid, false);
+  block.to = kNoBlock;
+  if (const NodeIndex node = core.tree.find(block.node); node != kNoNode) core.tree.at(node).arriving = false;
+}
+
+// The verified block takes its place in the tree; false when it has none any more.
+bool place(CacheCore& core, ArrivingBlock& block) {
+  const NodeIndex index = core.tree.find(block.node);
+  if (index == kNoNode) return false;
+  Node& node = core.tree.at(index);
+  if (node.resident()) {  // computed meanwhile, by a request that would not wait
+    give_back(core, block);
+    block.to = node.block;
+    core.hold(block.to);
+    return true;
+  }
+  if (!core.tree.at(node.parent).is_root() && !core.tree.at(node.parent).resident()) return false;
+  node.arriving = false;
+  core.pool.finish_arrival(block.to, block.cold.valid, true);
+  core.warm_node(index, block.to);
+  return true;
+}
+
+// What is verified and complete above goes into the tree; what lies behind a missing one is given back.
+void advance(CacheCore& core, ArrivalState& arrival) {
+  while (!arrival.refused && arrival.warmed < arrival.blocks.size()) {
+    const BlockFate fate = arrival.fates[arrival.warmed];
+    if (fate == BlockFate::kOnItsWay) return;
+    arrival.refused = fate == BlockFate::kMissed || !place(core, arrival.blocks[arrival.warmed]);
+    if (!arrival.refused) ++arrival.warmed;
+  }
+  for (std::size_t i = arrival.warmed; i < arrival.blocks.size(); ++i) {
+    const bool back = arrival.fates[i] != BlockFate::kOnItsWay;
+    if (back && arrival.blocks[i].to != kNoBlock) give_back(core, arrival.blocks[i]);
+  }
+}
+
+}  // namespace
+
+Arrival::Arrival(Arrival&& other) noexcept : core_(std::exchange(other.core_, nullptr)), slot_(other.slot_) {}
+
+Arrival& Arrival::operator=(Arrival&& other) noexcept {
+  if (this != &other) {
+    close();
+    core_ = std::exchange(other.core_, nullptr);
+    slot_ = other.slot_;
+  }
+  return *this;
+}
+
+Arrival::~Arrival() { close(); }
+
+const std::vector<ArrivingBlock>& Arrival::blocks() const { return core_->arrivals[slot_].blocks; }
+
+void Arrival::arrived(std::size_t index, std::uint64_t checksum) {
+  ArrivalState& arrival = core_->arrivals[slot_];
+  INVARIANT(arrival.fates[index] == BlockFate::kOnItsWay);
+  arrival.fates[index] = BlockFate::kVerified;
+  const BlockId block = arrival.blocks[index].to;
+  core_->pool.set_checksum(block, checksum);
+  advance(*core_, arrival);
+}
+
+void Arrival::missed(std::size_t index, bool gone) {
+  ArrivalState& arrival = core_->arrivals[slot_];
+  INVARIANT(arrival.fates[index] == BlockFate::kOnItsWay);
+  arrival.fates[index] = BlockFate::kMissed;
+  const NodeIndex node = core_->tree.find(arrival.blocks[index].node);
+  advance(*core_, arrival);
+  if (arrival.blocks[index].to != kNoBlock) give_back(*core_, arrival.blocks[index]);
+  if (!gone || node == kNoNode || core_->tree.at(node).resident()) return;
+  core_->set_stored(node, false);
+  core_->forget_cold(node);
+}
+
+bool Arrival::settled() const {
+  const std::vector<BlockFate>& fates = core_->arrivals[slot_].fates;
+  return std::find(fates.begin(), fates.end(), BlockFate::kOnItsWay) == fates.end();
+}
+
+std::uint32_t Arrival::warmed_tokens() const {
+  const ArrivalState& arrival = core_->arrivals[slot_];
+  std::uint32_t tokens = 0;
+  for (std::uint32_t i = 0; i < arrival.warmed; ++i) tokens += arrival.blocks[i].cold.valid;
+  return tokens;
+}
+
+void Arrival::close() {
+  if (core_ == nullptr) return;
+  INVARIANT(settled());
+  CacheCore& core = *std::exchange(core_, nullptr);
+  ArrivalState& arrival = core.arrivals[slot_];
+  for (auto block = arrival.blocks.rbegin(); block != arrival.blocks.rend(); ++block) {
+    if (block->to != kNoBlock) core.release(block->to);
+  }
+  for (auto block = arrival.path.rbegin(); block != arrival.path.rend(); ++block) core.release(*block);
+  arrival = ArrivalState{};
+  ++core.version;
+}
+
+}  // namespace larder::kv
