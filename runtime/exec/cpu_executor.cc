@@ -113,14 +113,30 @@ void CpuExecutor::abort(std::uint64_t step_id) {
   }
 }
 
-Status CpuExecutor::read_block(BlockId block, std::span<std::byte> out) const {
+Status CpuExecutor::check_transfer(BlockId block, std::size_t bytes) const {
   if (!arena_.holds(block)) return bad_step("block " + std::to_string(block.value) + " does not exist");
-  if (out.size() != arena_.layout().block_bytes()) {
+  if (bytes != arena_.layout().block_bytes()) {
     return bad_step("a block has " + std::to_string(arena_.layout().block_bytes()) + " bytes, the buffer " +
-                    std::to_string(out.size()));
+                    std::to_string(bytes));
   }
+  return {};
+}
+
+Status CpuExecutor::read_block(BlockId block, std::span<std::byte> out) const {
+  RETURN_IF_ERROR(check_transfer(block, out.size()));
   std::memcpy(out.data(), arena_.block(block), out.size());
   return {};
+}
+
+Status CpuExecutor::write_block(BlockId block, std::span<const std::byte> bytes) {
+  RETURN_IF_ERROR(check_transfer(block, bytes.size()));
+  std::memcpy(arena_.block(block), bytes.data(), bytes.size());
+  return {};
+}
+
+std::span<std::byte> CpuExecutor::host_memory(BlockId block) {
+  if (!arena_.holds(block)) return {};
+  return {arena_.block(block), arena_.layout().block_bytes()};
 }
 
 CpuExecutor::Pending* CpuExecutor::next() {

@@ -41,8 +41,11 @@ class CpuExecutor final : public Executor {
   void submit(Step step) override EXCLUDES(mutex_);
   void abort(std::uint64_t step_id) override EXCLUDES(mutex_);
   Status read_block(BlockId block, std::span<std::byte> out) const override;
+  Status write_block(BlockId block, std::span<const std::byte> bytes) override;
+  std::span<std::byte> host_memory(BlockId block) override;
 
  private:
+  Status check_transfer(BlockId block, std::size_t bytes) const;
   struct Pending {
     Step step;
     std::atomic<bool> aborted{false};

@@ -5,7 +5,8 @@
 // Bounds:   at most 64 steps submitted and not yet done; the submitter counts them.
 // Errors:   in StepResult::status; kCancelled after abort, kDevice when the device is lost.
 // Owns:     its block arena (ids 0..block_count-1), hidden slots, threads. Weights are shared.
-// Threads:  submit, abort and read_block from the engine thread (read_block only for blocks no step writes).
+// Threads:  submit and abort from the engine thread; read_block and write_block from any, for blocks that no step
+//           touches meanwhile.
 #pragma once
 
 #include <cstdint>
@@ -51,8 +52,11 @@ class Executor {
   virtual void submit(Step step) = 0;
   // Raises the abort flag of a step; it is read once per layer. Unknown ids are ignored.
   virtual void abort(std::uint64_t step_id) = 0;
-  // Copies a block's bytes out (tests, verify; the store uses copies of a step).
+  // A block's bytes, all of layout().block_bytes(), to and from host memory: the way between the tiers.
   virtual Status read_block(BlockId block, std::span<std::byte> out) const = 0;
+  virtual Status write_block(BlockId block, std::span<const std::byte> bytes) = 0;
+  // The block itself where the host can reach it: what is written there needs no write_block. Empty elsewhere.
+  virtual std::span<std::byte> host_memory(BlockId block) = 0;
 };
 
 // Errors: kInvalidArgument (unknown isa), kUnsupported (tier this processor lacks), kResourceExhausted (arena).

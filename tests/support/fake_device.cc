@@ -157,6 +157,14 @@ Status FakeDevice::read_block(BlockId block, std::span<std::byte> out) const {
   return {};
 }
 
+Status FakeDevice::write_block(BlockId block, std::span<const std::byte> bytes) {
+  if (block.value >= options_.block_count || bytes.size() != layout_.block_bytes()) {
+    return Error{ErrorCode::kInvalidArgument, "no block " + std::to_string(block.value) + " of that size", ""};
+  }
+  std::memcpy(arena_.data() + block.value * layout_.block_bytes(), bytes.data(), bytes.size());
+  return {};
+}
+
 void FakeDevice::run() {
   while (true) {
     exec::Step step;

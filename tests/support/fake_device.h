@@ -89,6 +89,8 @@ class FakeDevice final : public exec::Executor {
   void submit(exec::Step step) override EXCLUDES(mutex_);
   void abort(std::uint64_t step_id) override EXCLUDES(mutex_);
   Status read_block(BlockId block, std::span<std::byte> out) const override;
+  Status write_block(BlockId block, std::span<const std::byte> bytes) override;
+  std::span<std::byte> host_memory(BlockId) override { return {}; }  // a card's memory cannot be reached
 
  private:
   void run();
