@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Two requests that share a household pack, sent to a larderd of their own; prints what the second one reused.
+"""Two requests that share a household pack, sent to a larderd of their own, and a third one after a restart.
 
-Exit status: 0 when the second request reused the pack, 1 when it did not or larderd could not answer.
+Prints what the second reused from memory and the third from disk.
+
+Exit status: 0 when both reused the pack, 1 when one did not or larderd could not answer.
 """
 import argparse
 import http.client
@@ -14,7 +16,7 @@ import tempfile
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-QUESTIONS = ["Accendi la luce in cucina.", "Che temperatura c'è in camera da letto?"]
+QUESTIONS = ["Accendi la luce in cucina.", "Che temperatura c'è in camera da letto?", "Chiudi le tapparelle."]
 
 
 def pack_text():
@@ -76,18 +78,30 @@ def ask(address, key, system, question):
             "sentence": larder.get("sentence", ""), "text": text}
 
 
-def print_table(cold, warm, reused):
+def print_table(cold, warm, restarted, reused):
     print(f"{'request':<10}{'first token':>14}{'prompt':>9}{'reused':>9}{'tier':>8}  verdict")
-    for name, row in (("cold", cold), ("warm", warm)):
+    for name, row in (("cold", cold), ("warm", warm), ("restarted", restarted)):
         print(f"{name:<10}{row['ttft_ms']:>11.1f} ms{row['prompt_tokens']:>9}{row['reused_tokens']:>9}{row['tier']:>8}"
               f"  {row['verdict']}")
     if reused:
         computed = warm["prompt_tokens"] - warm["reused_tokens"]
         print(f"\nThe second request computed {computed} of {warm['prompt_tokens']} tokens; "
               f"its first token came {cold['ttft_ms'] / warm['ttft_ms']:.1f} times sooner.")
+        print(f"After a restart: {restarted['sentence']}")
     else:
-        print(f"\nThe second request reused {warm['reused_tokens']} of {warm['prompt_tokens']} tokens: "
-              f"{warm['sentence']}")
+        for name, row in (("second", warm), ("third", restarted)):
+            print(f"\nThe {name} request reused {row['reused_tokens']} of {row['prompt_tokens']} tokens: "
+                  f"{row['sentence']}")
+
+
+def serve(options, data, system, questions):
+    """The answers of one larderd, which is stopped cleanly afterwards."""
+    process, address, key = start(options.larderd, options.model, data)
+    try:
+        return [ask(address, key, system, question) for question in questions]
+    finally:
+        process.terminate()
+        process.wait(timeout=10)
 
 
 def main():
@@ -98,16 +112,13 @@ def main():
     options = parser.parse_args()
     system = pack_text()
     with tempfile.TemporaryDirectory(prefix="larder-demo.") as data:
-        process, address, key = start(options.larderd, options.model, data)
-        try:
-            cold, warm = [ask(address, key, system, question) for question in QUESTIONS]
-        finally:
-            process.terminate()
-            process.wait(timeout=10)
-    reused = warm["reused_tokens"] > 0 and warm["reused_tokens"] >= warm["prompt_tokens"] // 2
-    print_table(cold, warm, reused)
+        cold, warm = serve(options, data, system, QUESTIONS[:2])
+        restarted, = serve(options, data, system, QUESTIONS[2:])
+    reused = all(row["reused_tokens"] > 0 and row["reused_tokens"] >= row["prompt_tokens"] // 2
+                 for row in (warm, restarted))
+    print_table(cold, warm, restarted, reused)
     if options.json:
-        figures = {"cold": cold, "warm": warm, "reused": reused}
+        figures = {"cold": cold, "warm": warm, "restarted": restarted, "reused": reused}
         text = json.dumps(figures, indent=2, ensure_ascii=False) + "\n"
         pathlib.Path(options.json).write_text(text, encoding="utf-8")
     return 0 if reused else 1

@@ -50,6 +50,7 @@ Engine::Core::Core(EngineOptions options, Opened opened, std::unique_ptr<Clock> 
                 options_.make_executor ? options_.make_executor
                                        : default_factory(opened_.settings->text(settings::Key::kEngineDevice)),
                 options_.hash_weights ? options_.hash_weights : model::weights_digest,
+                opened_.dir->path(),
                 opened_.dir->file("models"),
                 opened_.dir->file("digests"),
                 options_.packs_dir},

@@ -12,6 +12,8 @@ namespace {
 constexpr int kTasksPerTurn = 256;
 constexpr Ticks kSnapshotEveryNs = 100'000'000;
 constexpr Ticks kPinSweepEveryNs = 1'000'000'000;
+constexpr Ticks kAskAgainNs = 10'000'000;
+constexpr Ticks kLongestDrainNs = 3'000'000'000;
 constexpr auto kLongestWait = std::chrono::milliseconds(500);
 
 using settings::Key;
@@ -22,7 +24,9 @@ EngineLoop::EngineLoop(Services& services)
     : services_(services),
       requests_(services.clock, static_cast<std::size_t>(services.settings.integer(Key::kEngineRequestHistory)),
                 services.waiting, [this](const Ended& ended) { note_ended(ended); }),
-      models_(services, requests_, {[this](const Status& status) { end_all(status); }, [this] { model_changed(); }}),
+      cold_(services),
+      models_(services, cold_, requests_,
+              {[this](const Status& status) { end_all(status); }, [this] { model_changed(); }}),
       history_(services.clock.wall()),
       snapshots_(services, services.clock.wall()),
       verbs_(*this, services) {
@@ -33,6 +37,7 @@ EngineLoop::EngineLoop(Services& services)
 EngineLoop::~EngineLoop() { stop(); }
 
 void EngineLoop::start() {
+  cold_.open();
   thread_ = std::thread([this] { run(); });
 }
 
@@ -60,7 +65,9 @@ void EngineLoop::close() {
   const Error closing{ErrorCode::kUnavailable, "the engine is closing", ""};
   end_all(closing);
   models_.abort_running();
+  drain_to_disk();
   models_.close();
+  cold_.close();
   // What no scheduler will end any more: its step never came back.
   requests_.end_rest(closing);
   services_.inbox->close();
@@ -68,13 +75,24 @@ void EngineLoop::close() {
   while (std::optional<LoopTask> task = services_.inbox->try_pop()) (*task)(*this);
 }
 
+// What is sealed and not yet on disk, pins and small things included, has this long to get there.
+void EngineLoop::drain_to_disk() {
+  const Ticks until = services_.clock.now() + kLongestDrainNs;
+  while (!(models_.scheduler() == nullptr || models_.scheduler()->running_step() == 0) || !cold_.drained()) {
+    if (services_.clock.now() >= until) return;
+    cold_.tick();
+    if (std::optional<LoopTask> task = services_.inbox->pop_for(std::chrono::milliseconds(5))) (*task)(*this);
+  }
+}
+
 void EngineLoop::turn() {
   run_tasks();
   models_.tick();
+  cold_.tick();
   end_overdue();
   run_step();
   publish_if_due();
-  if (services_.inbox->size() > 0 || stopping_.load()) return;
+  if (services_.inbox->size() > 0 || stopping_.load() || cold_.busy()) return;
   if (std::optional<LoopTask> task = services_.inbox->pop_for(longest_wait())) (*task)(*this);
 }
 
@@ -111,6 +129,7 @@ std::chrono::nanoseconds EngineLoop::longest_wait() const {
   const Ticks now = services_.clock.now();
   Ticks wait = std::chrono::duration_cast<std::chrono::nanoseconds>(kLongestWait).count();
   if (const std::optional<Ticks> deadline = requests_.next_deadline()) wait = std::min(wait, *deadline - now);
+  if (cold_.waiting()) wait = std::min(wait, kAskAgainNs);
   if (snapshot_wanted_) wait = std::min(wait, last_snapshot_ + kSnapshotEveryNs - now);
   return std::chrono::nanoseconds(std::max<Ticks>(wait, 0));
 }
@@ -121,7 +140,8 @@ void EngineLoop::publish_if_due() {
   if (!first && (!snapshot_wanted_ || now - last_snapshot_ < kSnapshotEveryNs)) return;
   snapshot_wanted_ = false;
   last_snapshot_ = now;
-  services_.snapshots.set(snapshots_.build({models_, requests_, packs_, entries_, history_, verbs_.jobs()}));
+  services_.snapshots.set(
+      snapshots_.build({models_, cold_, requests_, packs_, entries_, history_, verbs_.jobs()}));
 }
 
 // Packs are counted anew with the model's own template and vocabulary; entries named nodes of the old tree.

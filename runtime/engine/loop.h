@@ -43,6 +43,7 @@ class EngineLoop {
   void want_snapshot() { snapshot_wanted_ = true; }
 
   ModelHost& models() { return models_; }
+  ColdTier& cold() { return cold_; }
   RequestTable& requests() { return requests_; }
   PackShelf& packs() { return packs_; }
   entry::EntryBook& entries() { return entries_; }
@@ -53,6 +54,7 @@ class EngineLoop {
  private:
   void run();
   void close();
+  void drain_to_disk();
   void turn();
   void run_tasks();
   void run_step();
@@ -64,6 +66,7 @@ class EngineLoop {
 
   Services& services_;
   RequestTable requests_;
+  ColdTier cold_;
   ModelHost models_;
   PackShelf packs_;
   entry::EntryBook entries_;

@@ -40,8 +40,8 @@ ModelInfo info_of(const LoadedModel& loaded, const exec::DeviceInfo& device) {
 
 }  // namespace
 
-ModelHost::ModelHost(Services& services, sched::SequenceSink& sink, Hooks hooks)
-    : services_(services), sink_(sink), hooks_(std::move(hooks)), history_(kMaxGhosts, kMaxMarks) {}
+ModelHost::ModelHost(Services& services, ColdTier& cold, sched::SequenceSink& sink, Hooks hooks)
+    : services_(services), cold_(cold), sink_(sink), hooks_(std::move(hooks)), history_(kMaxGhosts, kMaxMarks) {}
 
 ModelHost::~ModelHost() { close(); }
 
@@ -137,7 +137,7 @@ void ModelHost::unload(ModelId model, VerbDone done) {
 
 void ModelHost::tick() {
   if (!draining_ || !current_) return;
-  if (current_->scheduler->running_step() != 0 || !current_->scheduler->idle()) return;
+  if (current_->scheduler->running_step() != 0 || !current_->scheduler->idle() || !cold_.drained()) return;
   drop_current();
   draining_ = false;
   hooks_.changed();
@@ -147,6 +147,7 @@ void ModelHost::tick() {
 
 void ModelHost::drop_current() {
   current_->scheduler.reset();
+  cold_.detach();
   current_->cache->retire("unloaded");
   current_->cache.reset();
   // Giving a large arena back takes a while; the loader does it, in order with the next one's making.
@@ -192,16 +193,24 @@ void ModelHost::executor_ready(ModelId id, std::uint64_t generation, const MadeE
   cache.clock = &services_.clock;
   cache.history = &history_;
   cache.tier = next->executor->info().device == "cuda" ? "device" : "host";
+  cache.lower_tier = true;
   next->cache = std::make_unique<kv::PrefixCache>(std::move(cache), std::make_unique<storage::LeafLru>());
   current_ = std::move(next);
   current_->scheduler = std::make_unique<sched::Scheduler>(*current_->cache, sink_, services_.clock, limits());
+  current_->scheduler->set_tier_gate(&cold_);
   const VerbDone done = loading_->done;
   loading_.reset();
   apply_settings();
-  services_.model.set(loaded);
+  cold_.attach(*current_->cache, *current_->executor, current_->identity, [this, done] { answer_now(done); });
+}
+
+void ModelHost::answer_now(const VerbDone& done) {
+  current_->ready = true;
+  services_.model.set(current_->loaded);
   start_hashing();
   hooks_.changed();
-  log::info("engine", "model ready: " + loaded->name + ", pool of " + std::to_string(cache.block_count) + " blocks, " +
+  log::info("engine", "model ready: " + current_->loaded->name + ", pool of " +
+                          std::to_string(current_->executor->block_count()) + " blocks, " +
                           current_->executor->info().arithmetic_id);
   done->answer(VerbResult{});
 }
@@ -231,6 +240,7 @@ void ModelHost::hashed(std::uint64_t generation, const Result<Digest256>& digest
   if (!current_ || current_->generation != generation) return;
   if (digest.ok()) {
     current_->identity->learn_weights(*digest);
+    if (!draining_) cold_.identity_known();
     return;
   }
   if (draining_) return;  // it was stopped
@@ -276,6 +286,7 @@ void ModelHost::close() {
   if (!current_) return;
   services_.model.set(nullptr);
   stop_hashing();
+  cold_.close();
   current_->executor.reset();  // waits for the running step; its result finds nobody any more
   current_->scheduler.reset();
   current_->cache.reset();
@@ -300,6 +311,7 @@ std::vector<ModelInfo> ModelHost::infos() const {
   std::vector<ModelInfo> infos;
   if (current_) {
     infos.push_back(current_info());
+    if (!current_->ready) infos.back().state = ModelInfo::State::kLoading;
     if (draining_) infos.back().state = ModelInfo::State::kUnloading;
   }
   if (loading_) {

@@ -14,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "runtime/engine/cold_tier.h"
 #include "runtime/engine/model_files.h"
 #include "runtime/engine/services.h"
 #include "runtime/kv/prefix_cache.h"
@@ -28,7 +29,7 @@ class ModelHost {
     std::function<void(const Status&)> end_requests;  // ends every active request; called before a model goes
     std::function<void()> changed;                    // a model became ready, or the old one is gone
   };
-  ModelHost(Services& services, sched::SequenceSink& sink, Hooks hooks);
+  ModelHost(Services& services, ColdTier& cold, sched::SequenceSink& sink, Hooks hooks);
   ~ModelHost();
 
   void load(const std::string& path, VerbDone done);
@@ -64,6 +65,7 @@ class ModelHost {
   };
   struct Current {
     std::uint64_t generation = 0;
+    bool ready = false;  // its cold tree is there
     std::shared_ptr<const LoadedModel> loaded;
     std::shared_ptr<kv::Identity> identity;  // what the loaded model, its prompts and its tree go by
     std::shared_ptr<Hashing> hashing;        // null: the digest was known at once
@@ -85,6 +87,7 @@ class ModelHost {
   void make_executor();
   using MadeExecutor = std::shared_ptr<Result<std::unique_ptr<exec::Executor>>>;
   void executor_ready(ModelId id, std::uint64_t generation, const MadeExecutor& made);
+  void answer_now(const VerbDone& done);
   void start_hashing();
   void stop_hashing();
   void load_failed(const Error& error);
@@ -94,6 +97,7 @@ class ModelHost {
   sched::SchedulerLimits limits() const;
 
   Services& services_;
+  ColdTier& cold_;
   sched::SequenceSink& sink_;
   const Hooks hooks_;
   kv::ReuseHistory history_;

@@ -14,6 +14,7 @@
 #include "runtime/base/event.h"
 #include "runtime/base/ids.h"
 #include "runtime/base/section.h"
+#include "runtime/engine/store_info.h"
 #include "runtime/engine/token_stream.h"
 #include "runtime/kv/verdict.h"
 
@@ -31,7 +32,8 @@ struct TreeNode {
   std::uint64_t bytes = 0;
   std::uint32_t device_blocks = 0;
   std::uint32_t host_blocks = 0;
-  std::uint32_t disk_blocks = 0;
+  std::uint32_t disk_blocks = 0;    // on disk only
+  std::uint32_t stored_blocks = 0;  // with a durable copy on disk
   bool pinned = false;
   bool in_use = false;   // a running sequence reads or writes it
   bool growing = false;  // its tail has a writer
@@ -192,6 +194,7 @@ struct Snapshot {
   std::string version;
   std::string device;  // processor and tier
   PoolInfo pool;
+  StoreInfo store;
   std::vector<ModelInfo> models;
   std::vector<TenantInfo> tenants;
   std::vector<KeyInfo> keys;  // only for an admin

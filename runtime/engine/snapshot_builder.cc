@@ -51,7 +51,9 @@ TreeNode tree_node(const kv::TreeRow& row, const LoadedModel& model, double row_
   node.tokens = row.tokens;
   node.blocks = row.blocks;
   node.bytes = row.blocks * model.layout.block_bytes();
-  (on_device ? node.device_blocks : node.host_blocks) = row.blocks;
+  (on_device ? node.device_blocks : node.host_blocks) = row.resident_blocks;
+  node.disk_blocks = row.blocks - row.resident_blocks;
+  node.stored_blocks = row.stored_blocks;
   node.pinned = row.pinned;
   node.in_use = row.in_use;
   node.growing = row.growing;
@@ -92,6 +94,46 @@ void SnapshotBuilder::add_cache(Snapshot& all, const Sources& from, std::uint64_
     all.entries.push_back({entry.id, entry.node, entry.tenant, entry.name, entry.tokens, blocks * block_bytes,
                            pinned.count(entry.node) != 0, entry.hits, entry.saved_ms});
   }
+}
+
+void SnapshotBuilder::add_store(Snapshot& all, const ColdTier& cold) {
+  const ColdTierState state = cold.state();
+  const storage::StoreCounters& counters = state.counters;
+  StoreInfo& store = all.store;
+  store.used = state.used;
+  store.reason = state.reason;
+  store.mode = state.mode;
+  store.blocks = counters.blocks;
+  store.bytes_on_disk = counters.bytes_on_disk;
+  store.cap_bytes = counters.cap_bytes;
+  store.keep_free_bytes = counters.keep_free_bytes;
+  store.pinned_blocks = counters.pinned_blocks;
+  store.queued_blocks = counters.queued_puts;
+  store.queued_bytes = counters.queued_put_bytes;
+  store.lag_ms = counters.lag_ms;
+  store.stored_blocks = counters.stored_blocks;
+  store.written_bytes = counters.written_bytes;
+  store.read_blocks = counters.read_blocks;
+  store.read_bytes = counters.read_bytes;
+  store.evicted_blocks = counters.evicted_blocks;
+  for (const std::uint64_t refused : counters.refused) store.refused_blocks += refused;
+  for (const std::uint64_t missed : counters.missed) store.missed_reads += missed;
+  store.read_bytes_per_s = counters.read_bytes_per_s;
+  store.write_bytes_per_s = counters.write_bytes_per_s;
+  store.budget_bytes = counters.budget_bytes;
+  store.budget_spent = counters.budget_spent;
+  store.damaged_blocks = counters.damaged_blocks;
+  store.failed_io = counters.failed_writes + counters.failed_reads;
+  store.last_failure = counters.last_failure;
+  store.io_path = counters.io_path;
+  store.cipher = counters.cipher;
+  store.restored_blocks = state.restored_blocks;
+  store.restored_tokens = state.restored_tokens;
+  store.restore_ms = state.restore_ms;
+  store.declined_slower = state.declined_slower;
+  store.declined_room = state.declined_room;
+  store.declined_late = state.declined_late;
+  store.declined_damaged = state.declined_damaged;
 }
 
 void SnapshotBuilder::add_tenants(Snapshot& all, const Sources& from) const {
@@ -188,6 +230,7 @@ std::shared_ptr<const SnapshotState> SnapshotBuilder::build(const Sources& from)
   if (from.models.device() != nullptr) all.device = from.models.device()->description;
   all.models = from.models.infos();
   add_cache(all, from, epoch_);
+  add_store(all, from.cold);
   add_tenants(all, from);
   all.packs = from.packs.infos(from.models.cache());
   all.jobs.assign(from.jobs.begin(), from.jobs.end());

@@ -28,6 +28,7 @@ class SnapshotBuilder {
 
   struct Sources {
     ModelHost& models;
+    const ColdTier& cold;
     RequestTable& requests;
     const PackShelf& packs;
     entry::EntryBook& entries;
@@ -40,6 +41,7 @@ class SnapshotBuilder {
   void add_cache(Snapshot& all, const Sources& from, std::uint64_t epoch);
   void add_tree(Snapshot& all, const Sources& from, std::uint64_t epoch);
   void add_tenants(Snapshot& all, const Sources& from) const;
+  static void add_store(Snapshot& all, const ColdTier& cold);
   void add_history(Snapshot& all, const Sources& from) const;
   void measure(Snapshot& all, const Sources& from);
 

@@ -30,6 +30,7 @@ void hide_others(Snapshot& snapshot, TenantId tenant) {
   snapshot.keys.clear();
   snapshot.jobs.clear();
   snapshot.history.clear();
+  snapshot.store = {};
   for (PackInfo& pack : snapshot.packs) pack.node = {};
   for (ModelInfo& model : snapshot.models) model.path.clear();
 }

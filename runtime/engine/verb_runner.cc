@@ -103,7 +103,8 @@ void VerbRunner::run(const Principal&, const DeleteNode& verb, VerbDone done) {
   result.bytes = result.blocks * loop_.models().loaded()->layout.block_bytes();
   result.tokens = removed->tokens;
   result.detail = std::to_string(removed->blocks_freed) + " blocks freed now, " +
-                  std::to_string(removed->blocks_condemned) + " when their requests end";
+                  std::to_string(removed->blocks_condemned) + " when their requests end, " +
+                  std::to_string(removed->stored) + " copies on disk dropped";
   loop_.want_snapshot();
   done->answer(std::move(result));
 }
@@ -160,7 +161,10 @@ void VerbRunner::run(const Principal&, const CreateTenant& verb, VerbDone done) 
         result.tenant = made.id;
         return result;
       },
-      [](EngineLoop& loop) { loop.models().apply_settings(); });
+      [](EngineLoop& loop) {
+        loop.models().apply_settings();
+        loop.cold().learn_scopes();
+      });
 }
 
 void VerbRunner::erase_tenant(TenantId tenant, const ScopeId& scope) {
@@ -168,6 +172,7 @@ void VerbRunner::erase_tenant(TenantId tenant, const ScopeId& scope) {
     loop_.cancel(id, Error{ErrorCode::kUnauthorized, "the tenant was deleted", ""});
   }
   if (kv::PrefixCache* cache = loop_.models().cache()) cache->erase_scope(scope);
+  loop_.cold().shred(scope);
   loop_.models().history().forget_scope(scope);
   loop_.entries().forget_tenant(tenant);
   loop_.requests().forget_tenant(tenant);
@@ -224,6 +229,7 @@ void VerbRunner::run(const Principal&, const SetSetting& verb, VerbDone done) {
       },
       [](EngineLoop& loop) {
         loop.models().apply_settings();
+        loop.cold().apply_settings();
         loop.requests().set_record_texts(loop.services().settings.flag(settings::Key::kEngineRecordTexts));
       });
 }

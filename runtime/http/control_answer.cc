@@ -106,9 +106,9 @@ void write(JsonWriter& out, const Section& s) {
 void write(JsonWriter& out, const engine::TreeNode& n) {
   object(out, "id", n.id, "parent", n.parent, "tenant", n.tenant, "model", n.model, "first_position", n.first_position,
          "tokens", n.tokens, "blocks", n.blocks, "bytes", n.bytes, "device_blocks", n.device_blocks,
-         "host_blocks", n.host_blocks, "disk_blocks", n.disk_blocks, "pinned", n.pinned, "in_use", n.in_use,
-         "growing", n.growing, "hits", n.hits, "created", n.created, "last_hit", n.last_hit, "compute_ms", n.compute_ms,
-         "made_by", n.made_by, "label", n.label);
+         "host_blocks", n.host_blocks, "disk_blocks", n.disk_blocks, "stored_blocks", n.stored_blocks,
+         "pinned", n.pinned, "in_use", n.in_use, "growing", n.growing, "hits", n.hits, "created", n.created,
+         "last_hit", n.last_hit, "compute_ms", n.compute_ms, "made_by", n.made_by, "label", n.label);
 }
 
 void write(JsonWriter& out, const engine::Usage& u) {
@@ -145,6 +145,20 @@ void write(JsonWriter& out, const engine::PoolInfo& p) {
   object(out, "blocks_total", p.blocks_total, "blocks_free", p.blocks_free, "blocks_cached", p.blocks_cached,
          "blocks_in_use", p.blocks_in_use, "blocks_pinned", p.blocks_pinned, "block_bytes", p.block_bytes,
          "pin_budget_bytes", p.pin_budget_bytes, "evicted_blocks", p.evicted_blocks, "tree_nodes", p.tree_nodes);
+}
+
+void write(JsonWriter& out, const engine::StoreInfo& s) {
+  object(out, "used", s.used, "reason", s.reason, "mode", s.mode, "blocks", s.blocks,
+         "bytes_on_disk", s.bytes_on_disk, "cap_bytes", s.cap_bytes, "keep_free_bytes", s.keep_free_bytes,
+         "pinned_blocks", s.pinned_blocks, "queued_blocks", s.queued_blocks, "queued_bytes", s.queued_bytes,
+         "lag_ms", s.lag_ms, "stored_blocks", s.stored_blocks, "written_bytes", s.written_bytes,
+         "read_blocks", s.read_blocks, "read_bytes", s.read_bytes, "evicted_blocks", s.evicted_blocks,
+         "refused_blocks", s.refused_blocks, "missed_reads", s.missed_reads, "read_bytes_per_s", s.read_bytes_per_s,
+         "write_bytes_per_s", s.write_bytes_per_s, "budget_bytes", s.budget_bytes, "budget_spent", s.budget_spent,
+         "damaged_blocks", s.damaged_blocks, "failed_io", s.failed_io, "last_failure", s.last_failure,
+         "io_path", s.io_path, "cipher", s.cipher, "restored_blocks", s.restored_blocks,
+         "restored_tokens", s.restored_tokens, "restore_ms", s.restore_ms, "declined_slower", s.declined_slower,
+         "declined_room", s.declined_room, "declined_late", s.declined_late, "declined_damaged", s.declined_damaged);
 }
 
 void write(JsonWriter& out, const engine::Interval& i) {
@@ -221,6 +235,7 @@ std::string snapshot_json(const Snapshot& s) {
   members(out, "epoch", s.epoch, "since", s.since, "at", s.at, "started", s.started, "version", s.version,
           "device", s.device);
   write(out.key("pool"), s.pool);
+  write(out.key("store"), s.store);
   list(out, "models", s.models);
   list(out, "tenants", s.tenants);
   list(out, "keys", s.keys);

@@ -41,6 +41,24 @@ std::string moment(WallTime at) {
   return text.data();
 }
 
+// " Restored 1,984 tokens from disk in 31 ms; computing them would take 1.9 s."
+std::string restored(const kv::Restored& r) {
+  std::string text;
+  if (r.tokens > 0) {
+    text = " Restored " + tokens(r.tokens) + " from " + r.tier + " in " + duration(r.ms);
+    if (r.compute_ms > 0) text += "; computing them would take " + duration(r.compute_ms);
+    text += ".";
+  }
+  if (r.declined.empty() || r.declined_tokens == 0) return text;
+  text += " " + tokens(r.declined_tokens) + " on " + r.tier + " were computed instead: ";
+  if (r.declined == "slower") {
+    return text + "restoring would take " + duration(r.estimate_ms) + ", computing " + duration(r.compute_ms) + ".";
+  }
+  if (r.declined == "no_room") return text + "memory had no room for them in time.";
+  if (r.declined == "late") return text + "another request was still reading them.";
+  return text + "what was read did not pass its checks and was dropped.";
+}
+
 // "312 of 2,018 tokens were reused, 1,706 computed; that saved about 0.8 s."
 std::string reuse(const kv::Verdict& v) {
   if (v.prompt_tokens == 1) return "Its one token was computed.";
@@ -48,7 +66,7 @@ std::string reuse(const kv::Verdict& v) {
   std::string text = counted(v.reused_tokens) + " of " + tokens(v.prompt_tokens) + " were reused, " +
                      counted(v.computed_tokens) + " computed";
   if (v.saved_ms >= 1) text += "; that saved about " + duration(v.saved_ms);
-  return text + ".";
+  return text + "." + restored(v.restored);
 }
 
 std::string diverged(const kv::Verdict& v, const std::vector<Section>& sections) {
@@ -70,6 +88,7 @@ std::string diverged(const kv::Verdict& v, const std::vector<Section>& sections)
 std::string evicted(const kv::Verdict& v) {
   if (!v.eviction) return "The start of this prompt was cached but gave way.";
   const kv::Eviction& e = *v.eviction;
+  if (e.policy == "demoted") return tokens(e.lost_tokens) + " of this prompt lay below memory only.";
   std::string text = e.lost_tokens > 0 ? tokens(e.lost_tokens) + " of this prompt were cached but gave way"
                                        : std::string("The start of this prompt was cached but gave way");
   if (e.at != 0) text += " at " + moment(e.at);
@@ -139,6 +158,17 @@ void write_counts(JsonWriter& out, const kv::Verdict& v) {
       .member("saved_ms", v.saved_ms)
       .member("prefill_tokens_per_s", v.prefill_tokens_per_s)
       .member("tier", v.tier);
+  if (v.restored.tier.empty()) return;
+  out.key("restored")
+      .begin_object()
+      .member("tokens", v.restored.tokens)
+      .member("tier", v.restored.tier)
+      .member("ms", v.restored.ms)
+      .member("estimate_ms", v.restored.estimate_ms)
+      .member("compute_ms", v.restored.compute_ms)
+      .member("declined", v.restored.declined)
+      .member("declined_tokens", v.restored.declined_tokens)
+      .end_object();
 }
 
 }  // namespace

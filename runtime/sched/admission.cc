@@ -99,11 +99,15 @@ void Scheduler::start(Sequence& sequence) {
   const Ticks begun = clock_.now();
   sequence.claim = cache_.open(std::move(request));
   const double match_ms = ms_between(begun, clock_.now());
+  const kv::Restored restored = gate_ == nullptr ? kv::Restored() : gate_->opened(sequence.spec.seq);
   waiting_.erase(sequence.order);
   active_.emplace(sequence.order, &sequence);
   if (sequence.started) return;
   sequence.started = true;
   sequence.verdict = sequence.claim.verdict();
+  sequence.verdict.restored = restored;
+  sequence.verdict.restored.tokens = std::min(restored.tokens, sequence.verdict.reused_tokens);
+  if (restored.tokens > 0 && sequence.verdict.reused_tokens > 0) sequence.verdict.tier = restored.tier;
   sequence.verdict.prefill_tokens_per_s = rates_.prefill_tokens_per_s();
   if (rates_.prefill_tokens_per_s() > 0) {
     sequence.verdict.saved_ms = sequence.verdict.reused_tokens * rates_.prefill_row_ns() * 1e-6;
@@ -114,10 +118,12 @@ void Scheduler::start(Sequence& sequence) {
 bool Scheduler::admit_one() {
   bool first_is_too_large = false;
   const bool full = active_count() >= limits_.max_batch;
+  const double measured = rates_.prefill_tokens_per_s() > 0 ? rates_.prefill_row_ns() : 0;
   for (Sequence* candidate : candidates()) {
     if (full && active_of(candidate->spec.tenant) > 0) continue;
     const kv::Outlook outlook = cache_.outlook(*candidate->spec.prompt, *candidate->spec.keys);
     if (must_wait(*candidate, outlook)) continue;
+    if (gate_ != nullptr && gate_->holds_back(candidate->spec, outlook, measured)) continue;
     while (!has_room(*candidate, outlook) && put_back_a_paused_one()) {
     }
     if (!has_room(*candidate, outlook) && !active_.empty()) {

@@ -27,6 +27,7 @@
 #include "runtime/sched/plan.h"
 #include "runtime/sched/rates.h"
 #include "runtime/sched/sequence.h"
+#include "runtime/sched/tier_gate.h"
 
 namespace larder::sched {
 
@@ -74,6 +75,8 @@ class Scheduler {
   std::uint64_t running_step() const { return running_ ? running_->id : 0; }
 
   void set_limits(const SchedulerLimits& limits) { limits_ = limits; }
+  // Asked before each admission; outlives the scheduler. Null: nothing lies below the pool.
+  void set_tier_gate(TierGate* gate) { gate_ = gate; }
   bool idle() const { return sequences_.empty(); }
   const Rates& rates() const { return rates_; }
   SchedulerCounts counts() const;
@@ -137,6 +140,7 @@ class Scheduler {
 
   kv::PrefixCache& cache_;
   SequenceSink& sink_;
+  TierGate* gate_ = nullptr;
   const Clock& clock_;
   SchedulerLimits limits_;
   FairShare share_;

@@ -136,6 +136,8 @@ void Scheduler::end(Sequence& sequence, SequenceEnd why, Status status, kv::Clos
     report.end_node = closed.end;
     report.kept_tokens = closed.kept_tokens;
     sequence.claim = kv::Claim();
+  } else if (gate_ != nullptr) {
+    gate_->forget(sequence.spec.seq);
   }
   waiting_.erase(sequence.order);
   active_.erase(sequence.order);

@@ -15,7 +15,8 @@ constexpr auto kFlag = ValueType::kFlag;
 constexpr auto kText = ValueType::kText;
 constexpr auto kChoice = ValueType::kChoice;
 
-constexpr std::array<SettingRow, static_cast<std::size_t>(Key::kCount)> kTable{{
+using Table = std::array<SettingRow, static_cast<std::size_t>(Key::kCount)>;
+constexpr Table kTable{{
     {Key::kEngineMaxTokens, "engine.max_tokens", kInt, "32768", 64, 1 << 20, "tokens", "", true,
      "Longest request, prompt and answer together; the model's context and half the pool bound it too."},
     {Key::kEngineThreads, "engine.threads", kInt, "0", 0, 256, "threads", "", true,
@@ -47,6 +48,17 @@ constexpr std::array<SettingRow, static_cast<std::size_t>(Key::kCount)> kTable{{
      "Which cached blocks give way first when the pool is full."},
     {Key::kPinsBudgetPercent, "pins.budget_percent", kInt, "25", 0, 90, "percent", "", false,
      "Share of the pool that pins may hold."},
+    {Key::kStoreMode, "store.mode", kChoice, "on", 0, 0, "", "on|frozen|bypass|off", false,
+     "Cached prompts on disk: on keeps and serves them; frozen serves what is there; bypass does neither for now; off "
+     "leaves the folder alone from the next start."},
+    {Key::kStoreRestore, "store.restore", kChoice, "auto", 0, 0, "", "auto|always", false,
+     "When cached prompts are read back from disk: auto where that is measured to be faster than computing them."},
+    {Key::kStoreCapBytes, "store.cap_bytes", kInt, "53687091200", std::int64_t{64} << 20, 64 * kTiB, "bytes", "", false,
+     "Room on disk for cached prompts, counted in real bytes; what was used longest ago gives way."},
+    {Key::kStoreKeepFreeBytes, "store.keep_free_bytes", kInt, "0", 0, 64 * kTiB, "bytes", "", false,
+     "Room on the disk that is never used; 0 keeps the larger of 5 % and 1 GiB free."},
+    {Key::kStoreWriteBudgetBytes, "store.write_budget_bytes", kInt, "42949672960", 0, 64 * kTiB, "bytes", "", false,
+     "Most that is written in one day, to spare the disk; above half of it only prompts that others shared are kept."},
     {Key::kTenantsMax, "tenants.max", kInt, "256", 1, 10000, "tenants", "", false, "Tenants that may exist."},
     {Key::kApiListen, "api.listen", kText, "127.0.0.1:4114", 3, 256, "", "", true,
      "Address and port of the API; port 0 picks a free one."},

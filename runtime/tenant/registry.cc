@@ -175,6 +175,14 @@ std::vector<ShareGroup> Registry::groups() const {
   return list;
 }
 
+std::vector<Scope> Registry::all_scopes() const {
+  const std::shared_ptr<const State> now = state();
+  std::vector<Scope> list;
+  for (const auto& [id, tenant] : now->tenants) list.push_back(tenant.scope);
+  for (const auto& [id, group] : now->groups) list.push_back(group.scope);
+  return list;
+}
+
 Result<ScopeChain> Registry::scopes(TenantId id) const {
   const std::shared_ptr<const State> now = state();
   const auto tenant = now->tenants.find(id);

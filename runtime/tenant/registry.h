@@ -76,6 +76,7 @@ class Registry {
   Result<TenantRecord> tenant(TenantId id) const;
   Result<TenantRecord> tenant_named(std::string_view name) const;
   std::vector<ShareGroup> groups() const;
+  std::vector<Scope> all_scopes() const;  // of tenants and groups
   // Shared scopes first, the tenant's own last. Errors: kNotFound.
   Result<ScopeChain> scopes(TenantId id) const;
 

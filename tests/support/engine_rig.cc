@@ -117,6 +117,7 @@ void EngineRig::open() {
     }
     return false;
   };
+  if (!named("store.mode")) options.overrides.emplace_back("store.mode", options_.store ? "on" : "off");
   if (!named("pool.bytes")) options.overrides.emplace_back("pool.bytes", "33554432");
   if (!named("engine.threads")) options.overrides.emplace_back("engine.threads", "2");
   if (!options_.cpu) {

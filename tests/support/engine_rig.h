@@ -16,6 +16,7 @@ namespace larder::test {
 struct EngineRigOptions {
   bool cpu = false;
   bool load_model = true;
+  bool store = false;              // the disk tier, in the rig's folder
   bool chat_template = false;      // adds a small one to the rig's copy of the model
   std::uint32_t n_context = 8192;  // written into the rig's own copy of the model file; the file's own has 512
   std::vector<std::pair<std::string, std::string>> settings;

@@ -329,7 +329,7 @@ engine::Snapshot full_snapshot() {
 TEST(ControlAnswer, TheSnapshotHoldsEveryMember) {
   const JsonValue s = json(snapshot_json(full_snapshot()));
   const std::vector<std::string> names{
-      "epoch",    "since", "at",   "started",  "version", "device",  "pool",   "models",              "tenants",
+      "epoch",    "since", "at",   "started",  "version", "device",  "pool",   "store",  "models",    "tenants",
       "keys",     "pins",  "entries", "packs", "jobs",    "tree",    "requests", "history",           "running",
       "queued",   "decode_tokens_per_s",       "prefill_tokens_per_s", "dropped_events",              "resident_bytes"};
   ASSERT_EQ(s.members.size(), names.size());

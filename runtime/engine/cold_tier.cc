@@ -1,0 +1,420 @@
+// SPDX-License-Identifier: Apache-2.0
+// Writing down, dropping, adopting. What comes up stands in restore.cc.
+#include "runtime/engine/cold_tier.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "runtime/base/invariant.h"
+#include "runtime/base/log.h"
+#include "runtime/engine/loop.h"
+#include "storage/data_dir.h"
+
+namespace larder::engine {
+namespace {
+
+using settings::Key;
+using storage::StoreEvent;
+
+constexpr std::size_t kUndurable = 512;     // blocks copied and not durable yet
+constexpr std::size_t kAdoptedPerTurn = 2000;
+constexpr std::uint32_t kLabelRecord = 1;   // StoredRecord::kind: a key, then the label of the run that begins there
+
+std::uint64_t record_id(const BlockKey& key) {
+  std::uint64_t id = 0;
+  std::memcpy(&id, key.data(), sizeof id);
+  return id;
+}
+
+storage::StoreLimits limits_of(const settings::Settings& settings) {
+  storage::StoreLimits limits;
+  limits.cap_bytes = static_cast<std::uint64_t>(settings.integer(Key::kStoreCapBytes));
+  limits.keep_free_bytes = static_cast<std::uint64_t>(settings.integer(Key::kStoreKeepFreeBytes));
+  limits.write_budget_bytes = static_cast<std::uint64_t>(settings.integer(Key::kStoreWriteBudgetBytes));
+  return limits;
+}
+
+storage::StoreMode mode_of(const settings::Settings& settings) {
+  const std::string_view word = settings.text(Key::kStoreMode);
+  if (word == "frozen") return storage::StoreMode::kFrozen;
+  return word == "bypass" ? storage::StoreMode::kBypassed : storage::StoreMode::kOn;
+}
+
+kv::ColdBlock cold_from(const storage::StoredBlock& stored) {
+  kv::ColdBlock cold;
+  cold.scope = stored.scope;
+  cold.key = stored.key;
+  cold.parent = stored.parent;
+  cold.first_position = stored.first_position;
+  cold.valid = stored.valid_tokens;
+  cold.tokens = stored.tokens;
+  cold.owner = stored.owner;
+  cold.created = stored.created;
+  cold.pinned = stored.pinned;
+  return cold;
+}
+
+std::vector<kv::ColdBlock> cold_blocks(const storage::StoreListing& listing) {
+  std::unordered_map<BlockKey, std::string, DigestHash> labels;
+  for (const storage::StoredRecord& record : listing.records) {
+    BlockKey key{};
+    if (record.kind != kLabelRecord || record.bytes.size() < key.size()) continue;
+    std::copy_n(record.bytes.begin(), key.size(), key.begin());
+    labels[key].assign(record.bytes.begin() + static_cast<std::ptrdiff_t>(key.size()), record.bytes.end());
+  }
+  std::vector<kv::ColdBlock> blocks;
+  blocks.reserve(listing.blocks.size());
+  for (const storage::StoredBlock& stored : listing.blocks) {
+    blocks.push_back(cold_from(stored));
+    if (const auto label = labels.find(stored.key); label != labels.end()) blocks.back().label = label->second;
+  }
+  return blocks;
+}
+
+}  // namespace
+
+ColdTier::ColdTier(Services& services) : services_(services) {}
+ColdTier::~ColdTier() { close(); }
+
+void ColdTier::open() {
+  apply_settings();
+  if (services_.settings.text(Key::kStoreMode) == "off") {
+    reason_ = "store.mode is off";
+    return;
+  }
+  std::vector<storage::StoreScope> scopes;
+  for (const tenant::Scope& scope : services_.registry.all_scopes()) {
+    scopes.push_back({scope->id(), scope->secret()});
+    scopes_.insert(scope->id());
+  }
+  const auto inbox = services_.inbox;
+  const auto woken = woken_;
+  const auto wake = [inbox, woken] {
+    if (woken->exchange(true)) return;
+    inbox->push_reserved([](EngineLoop& loop) { loop.cold().take_events(); });
+  };
+  opening_ = services_.loader.post([this, scopes, inbox, wake, mode = mode_, &services = services_] {
+    storage::StoreConfig config;
+    config.folder = services.data_dir;
+    config.limits = limits_of(services.settings);
+    config.mode = mode;
+    using Opened = std::pair<std::unique_ptr<storage::Disk>, Result<std::unique_ptr<storage::BlockStore>>>;
+    auto made = std::make_shared<Opened>(nullptr, Error{});
+    Result<std::unique_ptr<storage::Disk>> disk = storage::open_disk(storage::IoPath::kProbe);
+    if (disk.ok()) {
+      made->first = std::move(disk).value();
+      made->second = storage::BlockStore::open(std::move(config), scopes, *made->first, services.clock, wake);
+    } else {
+      made->second = disk.error();
+    }
+    inbox->push_reserved([this, made](EngineLoop&) {
+      disk_ = std::move(made->first);
+      opened(std::move(made->second));
+    });
+  });
+  if (!opening_) reason_ = "the loader was busy";
+}
+
+void ColdTier::opened(Result<std::unique_ptr<storage::BlockStore>> store) {
+  opening_ = false;
+  if (store.ok()) {
+    store_ = std::move(store).value();
+    reason_.clear();
+    learn_scopes();
+  } else {
+    reason_ = store.error().message;
+    log::warning("store", "the disk tier is not used: " + to_string(store.error()));
+  }
+  if (identity_ != nullptr && identity_->weights_known) list();
+}
+
+void ColdTier::attach(kv::PrefixCache& cache, exec::Executor& executor, std::shared_ptr<const kv::Identity> identity,
+                      std::function<void()> ready) {
+  cache_ = &cache;
+  executor_ = &executor;
+  identity_ = std::move(identity);
+  ready_ = std::move(ready);
+  if (!identity_->weights_known) return ready_now();
+  identity_known();
+}
+
+void ColdTier::identity_known() {
+  identity_digest_ = kv::identity_digest(*identity_);
+  if (!opening_) list();
+}
+
+// What lies on disk for this identity is asked for; until it was adopted nothing is written down.
+void ColdTier::list() {
+  list_ticket_ = next_ticket_++;
+  const bool asked = store_ != nullptr && mode_ != storage::StoreMode::kBypassed &&
+                     store_->list(std::nullopt, identity_digest_, list_ticket_);
+  if (asked) return;
+  list_ticket_ = 0;
+  ready_now();
+}
+
+void ColdTier::ready_now() {
+  if (const auto ready = std::exchange(ready_, nullptr)) ready();
+}
+
+// Its keys are made again on the loader: two hashes a block.
+void ColdTier::on_listed(const StoreEvent& event) {
+  if (event.ticket != list_ticket_ || cache_ == nullptr) return;
+  struct Chained {
+    std::vector<kv::ChainedBlock> blocks;
+    std::vector<kv::StoredName> lost;
+  };
+  const bool posted = services_.loader.post(
+      [ticket = event.ticket, listing = event.listing, identity = *identity_, inbox = services_.inbox,
+       scopes = services_.registry.all_scopes()] {
+        auto chained = std::make_shared<Chained>();
+        chained->blocks = kv::chain_listing(cold_blocks(*listing), scopes, identity, chained->lost);
+        inbox->push_reserved([ticket, chained](EngineLoop& loop) {
+          loop.cold().chained(ticket, std::move(chained->blocks), std::move(chained->lost));
+        });
+      });
+  if (posted) return;
+  log::warning("store", "the loader was busy: what lies on disk is found after the next load");
+  list_ticket_ = 0;
+  ready_now();
+}
+
+void ColdTier::chained(std::uint64_t ticket, std::vector<kv::ChainedBlock> blocks, std::vector<kv::StoredName> lost) {
+  if (ticket != list_ticket_ || cache_ == nullptr) return;
+  lost_.insert(lost_.end(), lost.begin(), lost.end());
+  listing_ = std::move(blocks);
+  adopted_ = 0;
+  adopt_slice();
+}
+
+void ColdTier::adopt_slice() {
+  if (list_ticket_ == 0 || adopted_ > listing_.size()) return;
+  const std::size_t count = std::min(kAdoptedPerTurn, listing_.size() - adopted_);
+  cache_->adopt(std::span(listing_).subspan(adopted_, count), identity_);
+  adopted_ += count;
+  if (adopted_ < listing_.size()) return;
+  listing_.clear();
+  adopted_ = kNotAdopting;
+  list_ticket_ = 0;
+  ready_now();
+}
+
+bool ColdTier::storing() const {
+  return store_ != nullptr && cache_ != nullptr && mode_ == storage::StoreMode::kOn && list_ticket_ == 0 &&
+         identity_->weights_known;
+}
+
+storage::StoredBlock ColdTier::stored(const kv::ColdBlock& cold) const {
+  const kernels::KvLayout layout = executor_->layout();
+  storage::StoredBlock block;
+  block.scope = cold.scope;
+  block.identity = identity_digest_;
+  block.key = cold.key;
+  block.parent = cold.parent;
+  block.first_position = cold.first_position;
+  block.valid_tokens = cold.valid;
+  block.tokens = cold.tokens;
+  block.slice_count = static_cast<std::uint32_t>(layout.slice_count());
+  block.slice_bytes = static_cast<std::uint32_t>(layout.slice_bytes());
+  block.owner = cold.owner;
+  block.created = cold.created;
+  block.last_use = services_.clock.wall();
+  block.pinned = cold.pinned;
+  return block;
+}
+
+std::unique_ptr<ColdTier::Buffer> ColdTier::take_buffer() {
+  const std::size_t bytes = executor_->layout().block_bytes();
+  if (buffers_out_ > 0 && (buffers_out_ + 1) * bytes > kStagingBytes) return nullptr;
+  ++buffers_out_;
+  if (buffers_.empty()) return std::make_unique<Buffer>(bytes);
+  std::unique_ptr<Buffer> buffer = std::move(buffers_.back());
+  buffers_.pop_back();
+  buffer->resize(bytes);
+  return buffer;
+}
+
+void ColdTier::give_buffer(std::unique_ptr<Buffer> buffer) {
+  if (buffer == nullptr) return;
+  --buffers_out_;
+  buffers_.push_back(std::move(buffer));
+}
+
+void ColdTier::write_down() {
+  while (storing() && writing_.size() < kUndurable) {
+    std::unique_ptr<Buffer> buffer = take_buffer();
+    if (buffer == nullptr) return;
+    const std::optional<kv::UnstoredBlock> next = cache_->next_unstored();
+    if (!next || !executor_->read_block(next->block, *buffer).ok()) {
+      give_buffer(std::move(buffer));
+      if (!next) return;
+      continue;
+    }
+    storage::PutBlock put;
+    put.block = stored(next->cold);
+    put.bytes = *buffer;
+    put.checksum = next->checksum;
+    put.ticket = next_ticket_++;
+    if (store_->put({&put, 1}) == 0) {
+      give_buffer(std::move(buffer));
+      cache_->store_later(next->node);
+      return;
+    }
+    writing_[put.ticket] = {next->node, {next->cold.scope, next->cold.key}, next->cold.label, std::move(buffer)};
+  }
+}
+
+void ColdTier::drop_lost() {
+  if (store_ == nullptr) return;
+  if (cache_ != nullptr) {
+    for (const kv::StoredName& name : cache_->take_lost()) lost_.push_back(name);
+  }
+  while (!lost_.empty()) {
+    const ScopeId scope = lost_.back().scope;
+    std::vector<BlockKey> keys;
+    for (const kv::StoredName& name : lost_) {
+      if (name.scope == scope) keys.push_back(name.key);
+    }
+    if (!store_->remove(scope, std::move(keys), next_ticket_)) return;
+    removing_.insert(next_ticket_++);
+    std::erase_if(lost_, [&](const kv::StoredName& name) { return name.scope == scope; });
+  }
+}
+
+void ColdTier::tick() {
+  adopt_slice();
+  write_down();
+  drop_lost();
+  issue_reads();
+}
+
+bool ColdTier::busy() const { return adopted_ < listing_.size(); }
+
+bool ColdTier::waiting() const {
+  return std::any_of(restores_.begin(), restores_.end(),
+                     [](const auto& each) { return !each.second.done && !each.second.arrival.open(); });
+}
+
+void ColdTier::take_events() {
+  woken_->store(false);
+  if (store_ == nullptr) return;
+  events_.clear();
+  store_->drain(events_);
+  for (const StoreEvent& event : events_) on_event(event);
+}
+
+void ColdTier::on_event(const StoreEvent& event) {
+  switch (event.kind) {
+    case StoreEvent::Kind::kCopied:
+      if (const auto found = writing_.find(event.ticket); found != writing_.end()) {
+        give_buffer(std::move(found->second.buffer));
+      }
+      return;
+    case StoreEvent::Kind::kDurable: return on_durable(event);
+    case StoreEvent::Kind::kRefused: return on_refused(event);
+    case StoreEvent::Kind::kRead:
+    case StoreEvent::Kind::kMissed: return on_read(event);
+    case StoreEvent::Kind::kEvicted:
+      if (cache_ != nullptr) cache_->drop_stored(event.key);
+      return;
+    case StoreEvent::Kind::kListed: return on_listed(event);
+    case StoreEvent::Kind::kDone:
+      removing_.erase(event.ticket);
+      if (!event.error.empty()) log::warning("store", event.error);
+      return;
+    case StoreEvent::Kind::kShredded:
+    case StoreEvent::Kind::kFlushed: return;
+  }
+}
+
+void ColdTier::on_durable(const StoreEvent& event) {
+  const auto found = writing_.find(event.ticket);
+  if (found == writing_.end()) return;
+  Writing done = std::move(found->second);
+  writing_.erase(found);
+  give_buffer(std::move(done.buffer));
+  if (cache_ == nullptr || !cache_->mark_stored(done.node)) {
+    if (cache_ != nullptr) lost_.push_back(done.name);
+    return;
+  }
+  if (done.label.empty()) return;
+  storage::StoredRecord record{done.name.scope, kLabelRecord, record_id(done.name.key), {}};
+  record.bytes.assign(done.name.key.begin(), done.name.key.end());
+  record.bytes.insert(record.bytes.end(), done.label.begin(), done.label.end());
+  // A label that finds no room is missing after a restart, nothing else is.
+  static_cast<void>(store_->put_record(std::move(record), next_ticket_++));
+}
+
+void ColdTier::on_refused(const StoreEvent& event) {
+  const auto found = writing_.find(event.ticket);
+  if (found == writing_.end()) return;
+  const NodeId node = found->second.node;
+  give_buffer(std::move(found->second.buffer));
+  writing_.erase(found);
+  if (event.refusal == storage::Refusal::kAlreadyThere && cache_ != nullptr) cache_->mark_stored(node);
+}
+
+bool ColdTier::drained() const {
+  if (cache_ == nullptr) return true;
+  if (store_ == nullptr) return true;
+  return writing_.empty() && reading_.empty() && lost_.empty() && removing_.empty() &&
+         (!storing() || !cache_->has_unstored());
+}
+
+void ColdTier::detach() {
+  INVARIANT(store_ == nullptr || (writing_.empty() && reading_.empty()));
+  for (auto& [id, restore] : restores_) give_up_rest(restore);
+  restores_.clear();
+  listing_.clear();
+  adopted_ = kNotAdopting;
+  list_ticket_ = 0;
+  ready_ = nullptr;
+  lost_.clear();
+  cache_ = nullptr;
+  executor_ = nullptr;
+  identity_.reset();
+}
+
+void ColdTier::close() {
+  store_.reset();  // nothing is written to a block after this
+  writing_.clear();
+  removing_.clear();
+  for (const auto& [ticket, reading] : reading_) {
+    const auto owner = restores_.find(reading.restore);
+    if (owner != restores_.end()) owner->second.arrival.missed(reading.index, false);
+  }
+  reading_.clear();
+  if (cache_ != nullptr) detach();
+  disk_.reset();
+}
+
+void ColdTier::learn_scopes() {
+  if (store_ == nullptr) return;
+  for (const tenant::Scope& scope : services_.registry.all_scopes()) {
+    if (scopes_.insert(scope->id()).second) store_->add_scope({scope->id(), scope->secret()});
+  }
+}
+
+void ColdTier::shred(const ScopeId& scope) {
+  scopes_.erase(scope);
+  if (store_ != nullptr) store_->shred(scope, next_ticket_++);
+}
+
+void ColdTier::apply_settings() {
+  mode_ = mode_of(services_.settings);
+  always_ = services_.settings.text(Key::kStoreRestore) == "always";
+  if (store_ == nullptr) return;
+  store_->set_limits(limits_of(services_.settings));
+  store_->set_mode(mode_);
+}
+
+ColdTierState ColdTier::state() const {
+  ColdTierState state = totals_;
+  state.used = store_ != nullptr;
+  state.reason = reason_;
+  state.mode = services_.settings.text(Key::kStoreMode);
+  if (store_ != nullptr) state.counters = store_->counters();
+  return state;
+}
+
+}  // namespace larder::engine

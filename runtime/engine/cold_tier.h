@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+// ColdTier: the engine thread's side of the disk tier. It writes sealed blocks of the loaded model's tree down behind
+// the requests, brings cold ones up before a request starts where that is faster than computing them, and makes the
+// tree again from the store after a restart. The store moves and proves the bytes; the tree says which.
+// Way:      open (the loader opens the store) -> attach (a model is there; its cold tree is adopted in slices) -> tick
+//           at every turn -> drained -> detach.
+// Ensures:  a block is read by a model only after the store verified it; what cannot be had is computed. A request
+//           waits for room or for another one's reading at most kLongestWaitMs.
+// Errors:   the store's failures end in state(): the reason why the tier is not used, or its counters.
+// Owns:     the store.    Threads: engine thread, but wake.    Bounds: kStagingBytes of copies, kReadBytes of reads.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+#include "runtime/engine/services.h"
+#include "runtime/kv/prefix_cache.h"
+#include "runtime/sched/tier_gate.h"
+#include "storage/block_store.h"
+
+namespace larder::engine {
+
+struct ColdTierState {
+  bool used = false;
+  std::string reason;  // why it is not
+  std::string mode;    // the setting
+  storage::StoreCounters counters;
+  std::uint64_t restored_blocks = 0;
+  std::uint64_t restored_tokens = 0;
+  double restore_ms = 0;          // spent waiting for them, summed over requests
+  std::uint64_t declined_slower = 0;  // requests that computed what lay below, by reason
+  std::uint64_t declined_room = 0;
+  std::uint64_t declined_late = 0;
+  std::uint64_t declined_damaged = 0;
+};
+
+class ColdTier final : public sched::TierGate {
+ public:
+  static constexpr std::size_t kStagingBytes = 8u << 20;
+  static constexpr std::size_t kReadBytes = 16u << 20;
+  static constexpr double kLongestWaitMs = 2000;
+
+  explicit ColdTier(Services& services);
+  ~ColdTier() override;
+
+  // Opens the store on the loader; what was asked meanwhile waits for it.
+  void open();
+  void opened(Result<std::unique_ptr<storage::BlockStore>> store);
+
+  // A model's tree over its executor, both of which outlive detach(). `ready` is called once, when the cold part of
+  // the tree is there: at once when the tier is not used, or while nobody knows the digest of the weights yet.
+  void attach(kv::PrefixCache& cache, exec::Executor& executor, std::shared_ptr<const kv::Identity> identity,
+              std::function<void()> ready);
+  void identity_known();  // the digest came: from now on blocks go down and come up
+  bool drained() const;   // everything sealed is durable or refused, and nothing is on its way
+  void detach();          // Requires: drained, or closed
+
+  void tick();
+  void take_events();
+  void chained(std::uint64_t ticket, std::vector<kv::ChainedBlock> blocks, std::vector<kv::StoredName> lost);
+  bool busy() const;     // the next turn has something to adopt
+  bool waiting() const;  // a request waits for room: ask again soon
+
+  void learn_scopes();  // those that the registry has gained
+  void shred(const ScopeId& scope);
+  void apply_settings();
+  // Stops the store; nothing is written to a block after this.
+  void close();
+
+  ColdTierState state() const;
+
+  // TierGate
+  bool holds_back(const sched::SequenceSpec& spec, const kv::Outlook& outlook, double prefill_row_ns) override;
+  kv::Restored opened(SeqId seq) override;
+  void forget(SeqId seq) override;
+
+ private:
+  static constexpr std::size_t kNotAdopting = ~std::size_t{0};
+  using Buffer = std::vector<std::byte>;
+  struct Writing {
+    NodeId node{};
+    kv::StoredName name;
+    std::string label;
+    std::unique_ptr<Buffer> buffer;  // null once copied
+  };
+  struct Restore {
+    kv::Arrival arrival;
+    std::size_t issued = 0;
+    std::size_t answered = 0;
+    Ticks asked = 0;
+    kv::Restored note;
+    bool done = false;
+    bool forgotten = false;
+  };
+  struct Reading {
+    std::uint64_t restore = 0;
+    std::size_t index = 0;
+    std::unique_ptr<Buffer> buffer;  // null: straight into the block
+  };
+
+  void write_down();
+  void drop_lost();
+  void adopt_slice();
+  void issue_reads();
+  bool issue(std::uint64_t id, Restore& restore);
+  void give_up_rest(Restore& restore);
+  void settle(std::uint64_t id);
+  void on_event(const storage::StoreEvent& event);
+  void on_durable(const storage::StoreEvent& event);
+  void on_refused(const storage::StoreEvent& event);
+  void on_read(const storage::StoreEvent& event);
+  void on_listed(const storage::StoreEvent& event);
+  void list();
+  void ready_now();
+  void plan(Restore& restore, const kv::Outlook& outlook, double prefill_row_ns) const;
+  bool begin(Restore& restore, const sched::SequenceSpec& spec);
+  storage::StoredBlock stored(const kv::ColdBlock& cold) const;
+  std::unique_ptr<Buffer> take_buffer();
+  void give_buffer(std::unique_ptr<Buffer> buffer);
+  void decline(Restore& restore, const char* why);
+  bool storing() const;
+
+  Services& services_;
+  std::unique_ptr<storage::Disk> disk_;
+  std::unique_ptr<storage::BlockStore> store_;
+  std::shared_ptr<std::atomic<bool>> woken_ = std::make_shared<std::atomic<bool>>(false);
+  std::string reason_ = "it is being opened";
+  storage::StoreMode mode_ = storage::StoreMode::kOn;
+  bool opening_ = false;
+  bool always_ = false;  // restore whatever the estimates say
+
+  kv::PrefixCache* cache_ = nullptr;
+  exec::Executor* executor_ = nullptr;
+  std::shared_ptr<const kv::Identity> identity_;
+  std::function<void()> ready_;
+  std::vector<kv::ChainedBlock> listing_;  // being adopted
+  std::size_t adopted_ = kNotAdopting;
+
+  std::uint64_t next_ticket_ = 1;
+  std::uint64_t list_ticket_ = 0;
+  std::unordered_map<std::uint64_t, Writing> writing_;
+  std::unordered_map<std::uint64_t, Reading> reading_;
+  std::map<std::uint64_t, Restore> restores_;  // by sequence: first asked, first read
+  std::vector<std::unique_ptr<Buffer>> buffers_;
+  std::size_t buffers_out_ = 0;
+  std::vector<kv::StoredName> lost_;  // to be dropped from the store
+  std::unordered_set<std::uint64_t> removing_;  // tickets
+  std::unordered_set<ScopeId, DigestHash> scopes_;
+  Digest256 identity_digest_{};
+  std::vector<storage::StoreEvent> events_;
+  ColdTierState totals_;
+};
+
+}  // namespace larder::engine
