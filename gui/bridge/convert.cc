@@ -69,6 +69,45 @@ PoolInfo poolToQt(const engine::PoolInfo& from) {
                   from.block_bytes,  from.pin_budget_bytes, from.evicted_blocks, from.tree_nodes};
 }
 
+StoreInfo storeToQt(const engine::StoreInfo& from) {
+  StoreInfo to;
+  to.used = from.used;
+  to.reason = toQt(from.reason);
+  to.mode = toQt(from.mode);
+  to.blocks = from.blocks;
+  to.bytes_on_disk = from.bytes_on_disk;
+  to.cap_bytes = from.cap_bytes;
+  to.keep_free_bytes = from.keep_free_bytes;
+  to.pinned_blocks = from.pinned_blocks;
+  to.queued_blocks = from.queued_blocks;
+  to.queued_bytes = from.queued_bytes;
+  to.lag_ms = from.lag_ms;
+  to.stored_blocks = from.stored_blocks;
+  to.written_bytes = from.written_bytes;
+  to.read_blocks = from.read_blocks;
+  to.read_bytes = from.read_bytes;
+  to.evicted_blocks = from.evicted_blocks;
+  to.refused_blocks = from.refused_blocks;
+  to.missed_reads = from.missed_reads;
+  to.read_bytes_per_s = from.read_bytes_per_s;
+  to.write_bytes_per_s = from.write_bytes_per_s;
+  to.budget_bytes = from.budget_bytes;
+  to.budget_spent = from.budget_spent;
+  to.damaged_blocks = from.damaged_blocks;
+  to.failed_io = from.failed_io;
+  to.last_failure = toQt(from.last_failure);
+  to.io_path = toQt(from.io_path);
+  to.cipher = toQt(from.cipher);
+  to.restored_blocks = from.restored_blocks;
+  to.restored_tokens = from.restored_tokens;
+  to.restore_ms = from.restore_ms;
+  to.declined_slower = from.declined_slower;
+  to.declined_room = from.declined_room;
+  to.declined_late = from.declined_late;
+  to.declined_damaged = from.declined_damaged;
+  return to;
+}
+
 Interval intervalToQt(const engine::Interval& from) {
   Interval to;
   to.begin = from.begin;
@@ -151,6 +190,10 @@ Verdict toQt(const kv::Verdict& from) {
     const auto& e = *from.eviction;
     to.eviction = Eviction{e.at, e.by_request, e.by_tenant, toQt(e.policy), e.lost_tokens, e.last_hit};
   }
+  if (const auto& r = from.restored; !r.tier.empty()) {
+    to.restored =
+        Restored{r.tokens, toQt(r.tier), r.ms, r.estimate_ms, r.compute_ms, toQt(r.declined), r.declined_tokens};
+  }
   return to;
 }
 
@@ -204,6 +247,7 @@ TreeNode toQt(const engine::TreeNode& from) {
   to.device_blocks = from.device_blocks;
   to.host_blocks = from.host_blocks;
   to.disk_blocks = from.disk_blocks;
+  to.stored_blocks = from.stored_blocks;
   to.pinned = from.pinned;
   to.in_use = from.in_use;
   to.growing = from.growing;
@@ -271,6 +315,7 @@ SnapshotView toQt(const engine::Snapshot& from) {
   to.version = toQt(from.version);
   to.device = toQt(from.device);
   to.pool = poolToQt(from.pool);
+  to.store = storeToQt(from.store);
   for (const auto& one : from.models) to.models.push_back(modelToQt(one));
   for (const auto& one : from.tenants) to.tenants.push_back(tenantToQt(one));
   for (const auto& one : from.keys) {

@@ -93,6 +93,12 @@ Verdict verdictFrom(const Members& from) {
     to.eviction = Eviction{e.integer("at"),  RequestId{e.big("by_request")}, TenantId{e.count("by_tenant")},
                            e.text("policy"), e.count("lost_tokens"),         e.integer("last_hit")};
   }
+  if (from.any("restored").isObject()) {
+    const Members r(from.any("restored"));
+    to.restored = Restored{r.count("tokens"),         r.text("tier"),       r.real("ms"),
+                           r.real("estimate_ms"),     r.real("compute_ms"), r.text("declined"),
+                           r.count("declined_tokens")};
+  }
   return to;
 }
 
@@ -136,6 +142,7 @@ TreeNode nodeFrom(const Members& from) {
   to.device_blocks = from.count("device_blocks");
   to.host_blocks = from.count("host_blocks");
   to.disk_blocks = from.count("disk_blocks");
+  to.stored_blocks = from.count("stored_blocks");
   to.pinned = from.flag("pinned");
   to.in_use = from.flag("in_use");
   to.growing = from.flag("growing");
@@ -186,6 +193,45 @@ TenantInfo tenantFrom(const Members& from) {
   to.cached_tokens = from.big("cached_tokens");
   to.running = from.count("running");
   to.queued = from.count("queued");
+  return to;
+}
+
+StoreInfo storeFrom(const Members& from) {
+  StoreInfo to;
+  to.used = from.flag("used");
+  to.reason = from.text("reason");
+  to.mode = from.text("mode");
+  to.blocks = from.big("blocks");
+  to.bytes_on_disk = from.big("bytes_on_disk");
+  to.cap_bytes = from.big("cap_bytes");
+  to.keep_free_bytes = from.big("keep_free_bytes");
+  to.pinned_blocks = from.big("pinned_blocks");
+  to.queued_blocks = from.big("queued_blocks");
+  to.queued_bytes = from.big("queued_bytes");
+  to.lag_ms = from.real("lag_ms");
+  to.stored_blocks = from.big("stored_blocks");
+  to.written_bytes = from.big("written_bytes");
+  to.read_blocks = from.big("read_blocks");
+  to.read_bytes = from.big("read_bytes");
+  to.evicted_blocks = from.big("evicted_blocks");
+  to.refused_blocks = from.big("refused_blocks");
+  to.missed_reads = from.big("missed_reads");
+  to.read_bytes_per_s = from.real("read_bytes_per_s");
+  to.write_bytes_per_s = from.real("write_bytes_per_s");
+  to.budget_bytes = from.big("budget_bytes");
+  to.budget_spent = from.big("budget_spent");
+  to.damaged_blocks = from.big("damaged_blocks");
+  to.failed_io = from.big("failed_io");
+  to.last_failure = from.text("last_failure");
+  to.io_path = from.text("io_path");
+  to.cipher = from.text("cipher");
+  to.restored_blocks = from.big("restored_blocks");
+  to.restored_tokens = from.big("restored_tokens");
+  to.restore_ms = from.real("restore_ms");
+  to.declined_slower = from.big("declined_slower");
+  to.declined_room = from.big("declined_room");
+  to.declined_late = from.big("declined_late");
+  to.declined_damaged = from.big("declined_damaged");
   return to;
 }
 
@@ -299,6 +345,7 @@ std::optional<ViewDelta> decodeSnapshot(const QByteArray& json) {
   to.pool = {pool.count("blocks_total"),   pool.count("blocks_free"),   pool.count("blocks_cached"),
              pool.count("blocks_in_use"),  pool.count("blocks_pinned"), pool.big("block_bytes"),
              pool.big("pin_budget_bytes"), pool.big("evicted_blocks"),  pool.big("tree_nodes")};
+  to.store = storeFrom(Members(from.any("store")));
   readLists(from, to);
   to.running = from.count("running");
   to.queued = from.count("queued");

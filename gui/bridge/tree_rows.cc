@@ -24,6 +24,7 @@ void add(TreeSums& into, const TreeSums& from) {
   into.device_blocks += from.device_blocks;
   into.host_blocks += from.host_blocks;
   into.disk_blocks += from.disk_blocks;
+  into.stored_blocks += from.stored_blocks;
   into.compute_ms += from.compute_ms;
   into.nodes += from.nodes;
 }
@@ -36,6 +37,7 @@ TreeSums sumsOf(const TreeNode& node) {
   sums.device_blocks = node.device_blocks;
   sums.host_blocks = node.host_blocks;
   sums.disk_blocks = node.disk_blocks;
+  sums.stored_blocks = node.stored_blocks;
   sums.compute_ms = node.compute_ms;
   sums.nodes = 1;
   return sums;

@@ -13,6 +13,7 @@
 #include <memory>
 #include <optional>
 
+#include "gui/bridge/store_info.h"
 #include "runtime/base/clock.h"
 #include "runtime/base/ids.h"
 
@@ -54,6 +55,15 @@ struct Eviction {
   bool operator==(const Eviction&) const = default;
 };
 
+struct Restored {
+  std::uint32_t tokens = 0;
+  QString tier;
+  double ms = 0, estimate_ms = 0, compute_ms = 0;
+  QString declined;
+  std::uint32_t declined_tokens = 0;
+  bool operator==(const Restored&) const = default;
+};
+
 struct Verdict {
   VerdictKind kind = VerdictKind::kCold;
   std::uint32_t prompt_tokens = 0, reused_tokens = 0, copied_tokens = 0, computed_tokens = 0;
@@ -62,6 +72,7 @@ struct Verdict {
   QString tier;
   std::optional<Divergence> divergence;
   std::optional<Eviction> eviction;
+  std::optional<Restored> restored;  // nothing: no lower tier held any of this prompt
   QString identity_part;
   bool operator==(const Verdict&) const = default;
 };
@@ -195,6 +206,7 @@ struct SnapshotView {
   WallTime at = 0, started = 0;
   QString version, device;
   PoolInfo pool;
+  StoreInfo store;
   QVector<ModelInfo> models;
   QVector<TenantInfo> tenants;
   QVector<KeyInfo> keys;

@@ -13,6 +13,21 @@ struct Words {
   Q_DECLARE_TR_FUNCTIONS(Words)
 };
 
+QString evictedCause(const SnapshotView& view, const Verdict& verdict) {
+  if (!verdict.eviction) return Words::tr("It was here and gave way");
+  const Eviction& out = *verdict.eviction;
+  if (out.by_request.value != 0) {
+    const TenantInfo* by = findTenant(view, out.by_tenant);
+    return Words::tr("%1 #%2 pushed it out at %3")
+        .arg(by != nullptr ? by->name : Words::tr("another tenant"))
+        .arg(out.by_request.value)
+        .arg(minuteText(out.at));
+  }
+  if (out.policy == QLatin1String("demoted")) return Words::tr("It lay on disk only");
+  if (out.policy == QLatin1String("disk_lru")) return Words::tr("Its copy on disk gave way");
+  return Words::tr("It was here and gave way");
+}
+
 }  // namespace
 
 QString tenantName(const SnapshotView& view, TenantId id) {
@@ -107,14 +122,7 @@ QString causeSentence(const SnapshotView& view, const RequestRecord& record) {
       }
       return Words::tr("Another text on the way");
     case VerdictKind::kEvicted:
-      if (verdict.eviction && verdict.eviction->by_request.value != 0) {
-        const TenantInfo* by = findTenant(view, verdict.eviction->by_tenant);
-        return Words::tr("%1 #%2 pushed it out at %3")
-            .arg(by != nullptr ? by->name : Words::tr("another tenant"))
-            .arg(verdict.eviction->by_request.value)
-            .arg(minuteText(verdict.eviction->at));
-      }
-      return Words::tr("It was here and gave way");
+      return evictedCause(view, verdict);
     case VerdictKind::kOtherIdentity:
       return Words::tr("Cached under other %1").arg(verdict.identity_part);
     case VerdictKind::kCold:

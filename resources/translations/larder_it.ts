@@ -347,6 +347,74 @@
         <source>Times: prepare %1, queue %2, look up %3, prefill %4, first token after %5</source>
         <translation>Tempi: preparazione %1, coda %2, ricerca %3, prefill %4, primo token dopo %5</translation>
     </message>
+    <message>
+        <source>These %1 tokens lay on disk only. Computing them costs %2.</source>
+        <translation>Questi %1 token erano solo sul disco. Calcolarli costa %2.</translation>
+    </message>
+    <message>
+        <source>These %1 tokens were cached until %2, when their copy on disk gave way. Computing them again cost %3.</source>
+        <translation>Questi %1 token sono rimasti in cache fino alle %2, quando la loro copia sul disco ha fatto posto. Ricalcolarli è costato %3.</translation>
+    </message>
+    <message>
+        <source>from disk</source>
+        <translation>dal disco</translation>
+    </message>
+    <message>
+        <source>from memory</source>
+        <translation>dalla memoria</translation>
+    </message>
+    <message>
+        <source>from another machine</source>
+        <translation>da un altro computer</translation>
+    </message>
+    <message>
+        <source>from a lower tier</source>
+        <translation>da un livello inferiore</translation>
+    </message>
+    <message>
+        <source>restoring would take %1, computing %2</source>
+        <translation>il ripristino richiederebbe %1, il calcolo %2</translation>
+    </message>
+    <message>
+        <source>memory had no room for them in time</source>
+        <translation>la memoria non aveva posto in tempo</translation>
+    </message>
+    <message>
+        <source>another request was still reading them</source>
+        <translation>un&apos;altra richiesta li stava ancora leggendo</translation>
+    </message>
+    <message>
+        <source>what was read did not pass its checks and was dropped</source>
+        <translation>ciò che è stato letto non ha superato i controlli ed è stato scartato</translation>
+    </message>
+    <message>
+        <source>nobody, it lay on disk only</source>
+        <translation>nessuno, era solo sul disco</translation>
+    </message>
+    <message>
+        <source>nobody, its copy on disk gave way</source>
+        <translation>nessuno, la copia sul disco ha fatto posto</translation>
+    </message>
+    <message>
+        <source>lay on disk only</source>
+        <translation>era solo sul disco</translation>
+    </message>
+    <message>
+        <source>its copy on disk gave way</source>
+        <translation>la copia sul disco ha fatto posto</translation>
+    </message>
+    <message>
+        <source>Restored %1 tokens %2 in %3</source>
+        <translation>Ripristinati %1 token %2 in %3</translation>
+    </message>
+    <message>
+        <source>%1; computing them would take %2.</source>
+        <translation>%1; calcolarli richiederebbe %2.</translation>
+    </message>
+    <message>
+        <source>%1 tokens were computed though they could be restored %2</source>
+        <translation>%1 token sono stati calcolati anche se si potevano ripristinare %2</translation>
+    </message>
 </context>
 <context>
     <name>Numbers</name>
@@ -506,6 +574,26 @@
         <source>stop serving</source>
         <translation>smetti di servire</translation>
     </message>
+    <message>
+        <source>on</source>
+        <translation>attivo</translation>
+    </message>
+    <message>
+        <source>frozen: read only</source>
+        <translation>congelato: sola lettura</translation>
+    </message>
+    <message>
+        <source>bypass: neither read nor write</source>
+        <translation>escluso: né lettura né scrittura</translation>
+    </message>
+    <message>
+        <source>off</source>
+        <translation>spento</translation>
+    </message>
+    <message>
+        <source>always</source>
+        <translation>sempre</translation>
+    </message>
 </context>
 <context>
     <name>SettingHelp</name>
@@ -653,6 +741,26 @@
         <source>The first-run guide was finished.</source>
         <translation>La guida iniziale è stata completata.</translation>
     </message>
+    <message>
+        <source>Cached prompts on disk: on keeps and serves them; frozen serves what is there; bypass does neither for now; off leaves the folder alone from the next start.</source>
+        <translation>Prompt conservati sul disco: attivo li tiene e li usa; congelato usa ciò che c&apos;è; escluso per ora non fa né l&apos;uno né l&apos;altro; spento lascia stare la cartella dal prossimo avvio.</translation>
+    </message>
+    <message>
+        <source>When cached prompts are read back from disk: auto where that is measured to be faster than computing them.</source>
+        <translation>Quando i prompt conservati si rileggono dal disco: automatico, dove si misura che è più veloce che calcolarli.</translation>
+    </message>
+    <message>
+        <source>Room on disk for cached prompts, counted in real bytes; what was used longest ago gives way.</source>
+        <translation>Spazio sul disco per i prompt conservati, contato in byte reali; fa posto ciò che non si usa da più tempo.</translation>
+    </message>
+    <message>
+        <source>Room on the disk that is never used; 0 keeps the larger of 5 % and 1 GiB free.</source>
+        <translation>Spazio del disco che non si usa mai; 0 tiene libero il maggiore tra il 5 % e 1 GiB.</translation>
+    </message>
+    <message>
+        <source>Most that is written in one day, to spare the disk; above half of it only prompts that others shared are kept.</source>
+        <translation>Il massimo che si scrive in un giorno, per risparmiare il disco; oltre la metà si tengono solo i prompt già condivisi da altri.</translation>
+    </message>
 </context>
 <context>
     <name>SettingText</name>
@@ -723,6 +831,10 @@
     <message>
         <source>Log</source>
         <translation>Registro</translation>
+    </message>
+    <message>
+        <source>Disk tier</source>
+        <translation>Livello su disco</translation>
     </message>
 </context>
 <context>
@@ -870,6 +982,26 @@
     <message>
         <source>First-run guide finished</source>
         <translation>Guida iniziale completata</translation>
+    </message>
+    <message>
+        <source>Cached prompts on disk</source>
+        <translation>Prompt conservati sul disco</translation>
+    </message>
+    <message>
+        <source>Reading back from disk</source>
+        <translation>Rilettura dal disco</translation>
+    </message>
+    <message>
+        <source>Room on disk</source>
+        <translation>Spazio sul disco</translation>
+    </message>
+    <message>
+        <source>Kept free on the disk</source>
+        <translation>Lasciato libero sul disco</translation>
+    </message>
+    <message>
+        <source>Written in one day</source>
+        <translation>Scritto in un giorno</translation>
     </message>
 </context>
 <context>
@@ -1127,6 +1259,14 @@
     <message>
         <source>Remote</source>
         <translation>Remoto</translation>
+    </message>
+    <message>
+        <source>It lay on disk only</source>
+        <translation>Era solo sul disco</translation>
+    </message>
+    <message>
+        <source>Its copy on disk gave way</source>
+        <translation>La copia sul disco ha fatto posto</translation>
     </message>
 </context>
 <context>
@@ -1711,6 +1851,10 @@
     <message>
         <source>asked again · #%1</source>
         <translation>richiesto di nuovo · #%1</translation>
+    </message>
+    <message>
+        <source>left memory</source>
+        <translation>uscito dalla memoria</translation>
     </message>
 </context>
 <context>

@@ -73,7 +73,7 @@ void fill(Filler& f, larder::Section& s) {
 }
 
 void fill(Filler& f, kv::Verdict& v) {
-  auto& [kind, prompt, reused, copied, computed, saved, rate, tier, divergence, eviction, identity_part] = v;
+  auto& [kind, prompt, reused, copied, computed, saved, rate, tier, divergence, eviction, restored, identity_part] = v;
   f.pick(kind, 7);
   f.fill(prompt, reused, copied, computed, saved, rate, tier, identity_part);
   if (f.coin()) {
@@ -84,13 +84,15 @@ void fill(Filler& f, kv::Verdict& v) {
     auto& [at, by_request, by_tenant, policy, lost, last_hit] = eviction.emplace();
     f.fill(at, by_request, by_tenant, policy, lost, last_hit);
   }
+  auto& [tokens, from, ms, estimate_ms, compute_ms, declined, declined_tokens] = restored;
+  f.fill(tokens, from, ms, estimate_ms, compute_ms, declined, declined_tokens);
 }
 
 void fill(Filler& f, engine::TreeNode& n) {
-  auto& [id, parent, tenant, model, first, tokens, blocks, bytes, device, host, disk, pinned, in_use, growing, hits,
-         created, last_hit, compute_ms, made_by, label] = n;
-  f.fill(id, parent, tenant, model, first, tokens, blocks, bytes, device, host, disk, pinned, in_use, growing, hits,
-         created, last_hit, compute_ms, made_by, label);
+  auto& [id, parent, tenant, model, first, tokens, blocks, bytes, device, host, disk, stored, pinned, in_use, growing,
+         hits, created, last_hit, compute_ms, made_by, label] = n;
+  f.fill(id, parent, tenant, model, first, tokens, blocks, bytes, device, host, disk, stored, pinned, in_use, growing,
+         hits, created, last_hit, compute_ms, made_by, label);
 }
 
 void fill(Filler& f, engine::RequestRecord& r) {
@@ -135,6 +137,15 @@ void fill(Filler& f, engine::PoolInfo& p) {
   f.fill(total, free, cached, in_use, pinned, block_bytes, budget, evicted, nodes);
 }
 
+void fill(Filler& f, engine::StoreInfo& s) {
+  auto& [used, reason, mode, blocks, on_disk, cap, keep_free, pinned, queued, queued_bytes, lag, stored, written, read,
+         read_bytes, evicted, refused, missed, read_rate, write_rate, budget, spent, damaged, failed, last_failure,
+         io_path, cipher, restored, restored_tokens, restore_ms, slower, room, late, broken] = s;
+  f.fill(used, reason, mode, blocks, on_disk, cap, keep_free, pinned, queued, queued_bytes, lag, stored, written, read,
+         read_bytes, evicted, refused, missed, read_rate, write_rate, budget, spent, damaged, failed, last_failure,
+         io_path, cipher, restored, restored_tokens, restore_ms, slower, room, late, broken);
+}
+
 void fill(Filler& f, engine::Interval& i) {
   auto& [begin, requests, full, prompt, cached, written, evicted, used, pinned, saved, warm50, warm99, cold50, cold99] =
       i;
@@ -165,11 +176,12 @@ void fillRows(Filler& f, std::vector<Row>& rows) {
 engine::Snapshot randomSnapshot(std::uint64_t seed) {
   Filler f(seed);
   engine::Snapshot made;
-  auto& [epoch, since, at, started, version, device, pool, models, tenants, keys, pins, entries, packs, jobs, tree,
-         requests, history, running, queued, decode, prefill, dropped, resident] = made;
+  auto& [epoch, since, at, started, version, device, pool, store, models, tenants, keys, pins, entries, packs, jobs,
+         tree, requests, history, running, queued, decode, prefill, dropped, resident] = made;
   f.fill(epoch, at, started, version, device, running, queued, decode, prefill, dropped, resident);
   if (f.coin()) f.fill(since);
   fill(f, pool);
+  fill(f, store);
   fillRows(f, models);
   fillRows(f, tenants);
   fillRows(f, keys);
@@ -204,8 +216,8 @@ void compareRequests(const QVector<RequestPtr>& here, const QVector<RequestPtr>&
 }
 
 void compare(const ViewDelta& here, const ViewDelta& there) {
-  const auto& [epoch, at, started, version, device, pool, models, tenants, keys, pins, entries, packs, jobs, tree,
-               requests, history, running, queued, decode, prefill, dropped, resident] = there.view;
+  const auto& [epoch, at, started, version, device, pool, store, models, tenants, keys, pins, entries, packs, jobs,
+               tree, requests, history, running, queued, decode, prefill, dropped, resident] = there.view;
   QCOMPARE(there.full, here.full);
   QCOMPARE(epoch, here.view.epoch);
   QCOMPARE(at, here.view.at);
@@ -213,6 +225,7 @@ void compare(const ViewDelta& here, const ViewDelta& there) {
   QCOMPARE(version, here.view.version);
   QCOMPARE(device, here.view.device);
   QVERIFY(pool == here.view.pool);
+  QVERIFY(store == here.view.store);
   QVERIFY(models == here.view.models);
   QVERIFY(tenants == here.view.tenants);
   QVERIFY(keys == here.view.keys);

@@ -9,6 +9,7 @@
 #include <QtTest>
 
 #include "gui/models/request_model.h"
+#include "gui/models/words.h"
 #include "gui/pages/requests/miss_text.h"
 #include "gui/pages/requests/request_filter.h"
 #include "gui/pages/requests/requests_page.h"
@@ -69,6 +70,13 @@ RequestRecord evictedRecord() {
   return record;
 }
 
+RequestRecord restoredRecord() {
+  RequestRecord record = clockRecord();
+  record.verdict.restored = Restored{1984, QStringLiteral("disk"), 31, 35, 1900, QString(), 0};
+  record.timings.queue_ms = 40;
+  return record;
+}
+
 std::shared_ptr<SnapshotView> viewWith(const QVector<RequestRecord>& records) {
   auto view = sampleView(60, 40);
   view->models[0].kv_bytes_per_token = view->pool.block_bytes / 32;
@@ -91,6 +99,10 @@ class RequestsTest : public QObject {
   void positionCountsFromOneInPromptBlockAndSection();
   void evictionNamesWhoAndWhen();
   void hiddenEvictorIsAnotherRequest();
+  void restoreSaysWhatItGaveAndWhatItSpared();
+  void whatWasNotRestoredSaysWhy_data();
+  void whatWasNotRestoredSaysWhy();
+  void whatLayOnDiskBlamesNobody();
   void everyVerdictHasASentence();
   void unknownRateIsADash();
   void reportHoldsNoPromptText();
@@ -100,6 +112,7 @@ class RequestsTest : public QObject {
   void wrongFilterSaysWhatItTakes();
   void openedRequestShowsItsCard();
   void lostPartOfThePrefillIsHatched();
+  void restoreEndsTheWaitInTheQueue();
   void filterNarrowsAndFaultKeepsTheLastResult();
   void arrowKeysChangeTheCard();
   void selectionSurvivesANewSnapshot();
@@ -184,6 +197,67 @@ void RequestsTest::hiddenEvictorIsAnotherRequest() {
   QVERIFY2(sentence.contains(QStringLiteral("when another request needed room")), qPrintable(sentence));
   record.verdict.eviction->policy = QStringLiteral("unloaded");
   QVERIFY(missSentence(*client_->view(), record).contains(QStringLiteral("when the model was unloaded")));
+}
+
+void RequestsTest::restoreSaysWhatItGaveAndWhatItSpared() {
+  Verdict verdict = restoredRecord().verdict;
+  QCOMPARE(restoreText(verdict), QStringLiteral("Restored 1,984 tokens from disk in 31.0\u00a0ms; computing them would "
+                                                "take 1.90\u00a0s."));
+  verdict.restored->compute_ms = 0;  // no rate is known yet
+  QCOMPARE(restoreText(verdict), QStringLiteral("Restored 1,984 tokens from disk in 31.0\u00a0ms."));
+  verdict.restored.reset();
+  QVERIFY(restoreText(verdict).isEmpty());
+
+  client_->show(viewWith({restoredRecord(), evictedRecord()}));
+  page_->refreshNow();
+  page_->openWith(QVariant::fromValue<quint64>(5127));
+  QCOMPARE(labelText("missRestored"), restoreText(restoredRecord().verdict));
+  QVERIFY(reportWithoutText(*client_->view(), restoredRecord()).contains(restoreText(restoredRecord().verdict)));
+  page_->openWith(QVariant::fromValue<quint64>(5119));
+  QVERIFY(!page_->findChild<QLabel*>(QStringLiteral("missRestored"))->isVisible());
+}
+
+void RequestsTest::whatWasNotRestoredSaysWhy_data() {
+  QTest::addColumn<QString>("reason");
+  QTest::addColumn<QString>("says");
+  QTest::newRow("slower") << QStringLiteral("slower")
+                          << QStringLiteral(": restoring would take 35.0\u00a0ms, computing 20.0\u00a0ms.");
+  QTest::newRow("no_room") << QStringLiteral("no_room") << QStringLiteral(": memory had no room for them in time.");
+  QTest::newRow("late") << QStringLiteral("late") << QStringLiteral(": another request was still reading them.");
+  QTest::newRow("damaged") << QStringLiteral("damaged")
+                           << QStringLiteral(": what was read did not pass its checks and was dropped.");
+  QTest::newRow("newer engine") << QStringLiteral("moon") << QStringLiteral(".");
+}
+
+void RequestsTest::whatWasNotRestoredSaysWhy() {
+  QFETCH(QString, reason);
+  QFETCH(QString, says);
+  Verdict verdict;
+  verdict.restored = Restored{0, QStringLiteral("disk"), 0, 35, 20, reason, 96};
+  QCOMPARE(restoreText(verdict),
+           QStringLiteral("96 tokens were computed though they could be restored from disk") + says);
+  verdict.restored->tokens = 64;
+  QVERIFY(restoreText(verdict).startsWith(QStringLiteral("Restored 64 tokens from disk in ")));
+  QVERIFY(restoreText(verdict).endsWith(says));
+}
+
+void RequestsTest::whatLayOnDiskBlamesNobody() {
+  RequestRecord record = evictedRecord();
+  record.verdict.eviction = Eviction{0, RequestId{}, TenantId{}, QStringLiteral("demoted"), 2656, 0};
+  QVERIFY(missSentence(*client_->view(), record).startsWith(QStringLiteral("These 2,656 tokens lay on disk only.")));
+  QCOMPARE(causeSentence(*client_->view(), record), QStringLiteral("It lay on disk only"));
+  const auto fact = [&](const char* name) {
+    for (const Fact& one : missFacts(*client_->view(), record)) {
+      if (one.name == QLatin1String(name)) return one.value;
+    }
+    return QString();
+  };
+  QCOMPARE(fact("Evicted by"), QStringLiteral("nobody, it lay on disk only"));
+  QCOMPARE(fact("Rule"), QStringLiteral("lay on disk only"));
+  record.verdict.eviction->policy = QStringLiteral("disk_lru");
+  record.verdict.eviction->at = kAt - 752'000;
+  QVERIFY(missSentence(*client_->view(), record).contains(QStringLiteral("when their copy on disk gave way.")));
+  QCOMPARE(fact("Rule"), QStringLiteral("its copy on disk gave way"));
 }
 
 void RequestsTest::everyVerdictHasASentence() {
@@ -287,6 +361,22 @@ void RequestsTest::lostPartOfThePrefillIsHatched() {
   double sum = 0;
   for (const WaterfallStep& step : steps) sum += step.length_ms;
   QVERIFY(std::abs(sum - 2050) < 0.01);
+}
+
+void RequestsTest::restoreEndsTheWaitInTheQueue() {
+  RequestRecord record = restoredRecord();
+  const auto restored = [&](qsizetype step) {
+    client_->show(viewWith({record}));
+    page_->refreshNow();
+    page_->openWith(QVariant::fromValue<quint64>(5127));
+    return page_->findChild<Waterfall*>()->steps()[step].restored_ms;
+  };
+  QCOMPARE(restored(1), 31.0);
+  QCOMPARE(restored(3), 0.0);
+  record.timings.queue_ms = 20;  // never longer than the wait it is part of
+  QCOMPARE(restored(1), 20.0);
+  record.verdict.restored->tokens = 0;
+  QCOMPARE(restored(1), 0.0);
 }
 
 void RequestsTest::filterNarrowsAndFaultKeepsTheLastResult() {

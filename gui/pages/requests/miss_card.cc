@@ -42,6 +42,7 @@ MissCard::MissCard(const Theme& theme, QWidget* parent)
       theme_(theme),
       chip_(new Chip(theme)),
       sentence_(new QLabel),
+      restored_(new QLabel),
       strip_(new PromptStrip(theme)),
       position_(new QLabel),
       tokens_(new TokenRows(theme)),
@@ -53,14 +54,16 @@ MissCard::MissCard(const Theme& theme, QWidget* parent)
   titleLine()->insertWidget(0, chip_);
   setNote(tr("why this request reused what it did and no more"));
   sentence_->setObjectName(QStringLiteral("missSentence"));
+  restored_->setObjectName(QStringLiteral("missRestored"));
   position_->setObjectName(QStringLiteral("missPosition"));
-  for (QLabel* label : {sentence_, position_, tokens_note_}) {
+  for (QLabel* label : {sentence_, restored_, position_, tokens_note_}) {
     label->setWordWrap(true);
     label->setTextFormat(Qt::PlainText);
     label->setTextInteractionFlags(Qt::TextSelectableByMouse);
   }
   tokens_note_->setText(tr("Only ids: the text of these tokens is not kept, or may not be shown here."));
   body()->addWidget(sentence_);
+  body()->addWidget(restored_);
   body()->addWidget(strip_);
   body()->addWidget(position_);
   body()->addWidget(tokens_);
@@ -88,6 +91,9 @@ void MissCard::showRequest(const SnapshotView& view, const RequestRecord& record
   const bool failed = record.state == RequestRecord::State::kFailed;
   chip_->setLabel(failed || !known ? stateLabel(record.state) : verdictLabel(record.verdict.kind));
   sentence_->setText(missSentence(view, record));
+  const QString restored = restoreText(record.verdict);
+  restored_->setText(restored);
+  restored_->setVisible(!restored.isEmpty());
   const QString position = positionText(view, record);
   position_->setText(position);
   position_->setVisible(!position.isEmpty());
@@ -132,13 +138,13 @@ void MissCard::showEviction(const SnapshotView& view, const RequestRecord& recor
   const Eviction& out = *record.verdict.eviction;
   QVector<EvictionMoment> moments;
   if (out.last_hit > 0) moments.push_back({clockText(out.last_hit), tr("last hit")});
-  QString by = tr("evicted");
+  QString by = out.policy == QLatin1String("demoted") ? tr("left memory") : tr("evicted");
   if (out.by_request.value != 0) {
     const TenantInfo* tenant = findTenant(view, out.by_tenant);
     by = tr("evicted \u00b7 #%1").arg(out.by_request.value);
     if (tenant != nullptr) by += QLatin1Char(' ') + tenant->name;
   }
-  moments.push_back({clockText(out.at), by, true});
+  moments.push_back({out.at > 0 ? clockText(out.at) : noData(), by, true});
   moments.push_back({clockText(record.submitted), tr("asked again \u00b7 #%1").arg(record.id.value)});
   moments_->setMoments(moments);
 }

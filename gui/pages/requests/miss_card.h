@@ -42,6 +42,7 @@ class MissCard final : public Card {
   const Theme& theme_;
   Chip* chip_;
   QLabel* sentence_;
+  QLabel* restored_;
   PromptStrip* strip_;
   QLabel* position_;
   TokenRows* tokens_;

@@ -63,11 +63,44 @@ QString divergedSentence(const RequestRecord& record) {
 QString evictedSentence(const SnapshotView& view, const Verdict& verdict) {
   if (!verdict.eviction) return MissText::tr("It was cached and gave way: %1").arg(computedAgain(verdict));
   const Eviction& out = *verdict.eviction;
+  const QString tokens = countText(out.lost_tokens);
+  const QString cost = costText(verdict, out.lost_tokens);
+  if (out.policy == QLatin1String("demoted")) {
+    return MissText::tr("These %1 tokens lay on disk only. Computing them costs %2.").arg(tokens, cost);
+  }
+  if (out.policy == QLatin1String("disk_lru")) {
+    return MissText::tr(
+               "These %1 tokens were cached until %2, when their copy on disk gave way. Computing them again "
+               "cost %3.")
+        .arg(tokens, clockText(out.at), cost);
+  }
   QString why = MissText::tr("%1 needed room").arg(evictorText(view, out));
   if (out.policy == QLatin1String("deleted")) why = MissText::tr("they were deleted");
   if (out.policy == QLatin1String("unloaded")) why = MissText::tr("the model was unloaded");
   return MissText::tr("These %1 tokens were cached until %2, when %3. Computing them again cost %4.")
-      .arg(countText(out.lost_tokens), clockText(out.at), why, costText(verdict, out.lost_tokens));
+      .arg(tokens, clockText(out.at), why, cost);
+}
+
+QString fromTier(const QString& tier) {
+  if (tier == QLatin1String("disk")) return MissText::tr("from disk");
+  if (tier == QLatin1String("host")) return MissText::tr("from memory");
+  if (tier == QLatin1String("remote")) return MissText::tr("from another machine");
+  return MissText::tr("from a lower tier");
+}
+
+// Why what could have been restored was computed; empty for a word of a newer engine.
+QString declinedReason(const Restored& restored) {
+  if (restored.declined == QLatin1String("slower")) {
+    return MissText::tr("restoring would take %1, computing %2")
+        .arg(durationText(restored.estimate_ms),
+             restored.compute_ms > 0 ? durationText(restored.compute_ms) : noData());
+  }
+  if (restored.declined == QLatin1String("no_room")) return MissText::tr("memory had no room for them in time");
+  if (restored.declined == QLatin1String("late")) return MissText::tr("another request was still reading them");
+  if (restored.declined == QLatin1String("damaged")) {
+    return MissText::tr("what was read did not pass its checks and was dropped");
+  }
+  return {};
 }
 
 QString identityText(const QString& part) {
@@ -88,6 +121,9 @@ std::uint64_t blockTokens(const SnapshotView& view, const RequestRecord& record)
 
 QString evictionFact(const SnapshotView& view, const RequestRecord& record) {
   if (!record.verdict.eviction) return MissText::tr("nobody, eviction is not the cause");
+  const QString& policy = record.verdict.eviction->policy;
+  if (policy == QLatin1String("demoted")) return MissText::tr("nobody, it lay on disk only");
+  if (policy == QLatin1String("disk_lru")) return MissText::tr("nobody, its copy on disk gave way");
   const QString ago = agoText(record.verdict.eviction->at, record.submitted);
   return MissText::tr("%1, %2 before").arg(evictorText(view, *record.verdict.eviction), ago);
 }
@@ -111,6 +147,8 @@ QString sameCause(const SnapshotView& view, const RequestRecord& record) {
 QString ruleText(const QString& policy) {
   if (policy == QLatin1String("lru")) return MissText::tr("least recently used");
   if (policy == QLatin1String("quota_lru")) return MissText::tr("least recently used, over its quota");
+  if (policy == QLatin1String("demoted")) return MissText::tr("lay on disk only");
+  if (policy == QLatin1String("disk_lru")) return MissText::tr("its copy on disk gave way");
   if (policy == QLatin1String("deleted")) return MissText::tr("deleted by hand");
   if (policy == QLatin1String("unloaded")) return MissText::tr("model unloaded");
   return policy.isEmpty() ? noData() : policy;
@@ -165,6 +203,26 @@ QString missSentence(const SnapshotView& view, const RequestRecord& record) {
   return {};
 }
 
+QString restoreText(const Verdict& verdict) {
+  if (!verdict.restored) return {};
+  const Restored& r = *verdict.restored;
+  QStringList sentences;
+  if (r.tokens > 0) {
+    const QString done =
+        MissText::tr("Restored %1 tokens %2 in %3").arg(countText(r.tokens), fromTier(r.tier), durationText(r.ms));
+    sentences.push_back(r.compute_ms > 0
+                            ? MissText::tr("%1; computing them would take %2.").arg(done, durationText(r.compute_ms))
+                            : done + QLatin1Char('.'));
+  }
+  if (r.declined_tokens > 0 && !r.declined.isEmpty()) {
+    const QString instead = MissText::tr("%1 tokens were computed though they could be restored %2")
+                                .arg(countText(r.declined_tokens), fromTier(r.tier));
+    const QString why = declinedReason(r);
+    sentences.push_back((why.isEmpty() ? instead : instead + QStringLiteral(": ") + why) + QLatin1Char('.'));
+  }
+  return sentences.join(QLatin1Char(' '));
+}
+
 QString positionText(const SnapshotView& view, const RequestRecord& record) {
   if (!hasVerdict(record)) return {};
   if (!record.verdict.divergence) {
@@ -214,6 +272,7 @@ QString reportWithoutText(const SnapshotView& view, const RequestRecord& record)
   QStringList lines{MissText::tr("Request #%1, %2").arg(record.id.value).arg(dateTimeText(record.submitted))};
   lines.push_back(MissText::tr("Verdict: %1").arg(verdictWord(verdict.kind)));
   if (const QString position = positionText(view, record); !position.isEmpty()) lines.push_back(position);
+  if (const QString restored = restoreText(verdict); !restored.isEmpty()) lines.push_back(restored);
   if (verdict.divergence) {
     lines.push_back(MissText::tr("Token ids: %1 here, %2 cached (request #%3)")
                         .arg(verdict.divergence->here)

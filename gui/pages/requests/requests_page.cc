@@ -248,12 +248,15 @@ void RequestsPage::showTimes(const RequestRecord& record) {
   double at = 0;
   QVector<WaterfallStep> steps;
   const auto add = [&](const QString& name, double ms, double lost_ms, bool known) {
-    steps.push_back({name, at, ms, lost_ms, known});
+    steps.push_back({name, at, ms, lost_ms, 0, known});
     at += ms;
   };
   const bool looked_up = hasVerdict(record);
   add(tr("Prepare"), t.prepare_ms, 0, looked_up || answered);
   add(tr("Queue"), t.queue_ms, 0, looked_up || answered);
+  if (record.verdict.restored && record.verdict.restored->tokens > 0) {
+    steps.back().restored_ms = std::min(record.verdict.restored->ms, t.queue_ms);  // the restore ends the wait
+  }
   add(tr("Look up"), t.match_ms, 0, looked_up);
   add(tr("Prefill"), t.prefill_ms, lost, t.prefill_ms > 0);
   add(tr("First token"), std::max(0.0, t.first_token_ms - at), 0, answered);

@@ -7,6 +7,7 @@
 
 #include "gui/theme/numbers.h"
 #include "gui/theme/theme.h"
+#include "gui/widgets/tier_bar.h"
 
 namespace larder::gui {
 namespace {
@@ -45,6 +46,10 @@ void Waterfall::paintBar(QPainter& painter, const WaterfallStep& step, const QRe
   const double lost = std::min(step.lost_ms * scale, wide);
   const QColor accent = theme_.color(Tone::kAccent);
   painter.fillRect(QRectF(left, track.top(), wide - lost, track.height()), accent);
+  if (const double restored = std::min(step.restored_ms * scale, wide); restored > 0) {
+    drawTierFill(painter, theme_, Tier::kDisk, QRectF(left + wide - restored, track.top(), restored, track.height()),
+                 false);
+  }
   if (lost <= 0) return;
   const QRectF miss(left + wide - lost, track.top(), lost, track.height());
   painter.fillRect(miss, theme_.color(Tone::kSurface));

@@ -15,8 +15,9 @@ class Theme;
 struct WaterfallStep {
   QString name;
   double begin_ms = 0, length_ms = 0;
-  double lost_ms = 0;  // at the end of the step
-  bool known = false;  // false: the step has not come to pass
+  double lost_ms = 0;      // at the end of the step
+  double restored_ms = 0;  // at the end of the step, in the disk tier's colour
+  bool known = false;      // false: the step has not come to pass
 };
 
 class Waterfall final : public QWidget {

@@ -112,6 +112,7 @@ QString groupTitle(const QString& group) {
   if (group == QLatin1String("engine")) return SettingText::tr("Engine");
   if (group == QLatin1String("pool")) return SettingText::tr("Block pool");
   if (group == QLatin1String("pins")) return SettingText::tr("Pins");
+  if (group == QLatin1String("store")) return SettingText::tr("Disk tier");
   if (group == QLatin1String("tenants")) return SettingText::tr("Tenants");
   if (group == QLatin1String("api")) return SettingText::tr("API");
   if (group == QLatin1String("log")) return SettingText::tr("Log");
