@@ -70,7 +70,7 @@ TEST_P(BlockStores, BlocksComeBackBitForBitAlsoAfterARestart) {
 
 TEST_P(BlockStores, ManyReadsAtOnceAllCome) {
   std::vector<StoredBlock> blocks;
-  for (std::uint64_t n = 0; n < 60; ++n) blocks.push_back(block_of(1, n, 10, 65'536));
+  for (std::uint64_t n = 0; n < 30; ++n) blocks.push_back(block_of(1, n, 10, 65'536));
   ASSERT_EQ(rig_->put_all(blocks), blocks.size());
   std::vector<std::vector<std::byte>> into(blocks.size());
   std::vector<GetBlock> gets;
