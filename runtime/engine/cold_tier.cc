@@ -119,6 +119,7 @@ void ColdTier::opened(Result<std::unique_ptr<storage::BlockStore>> store) {
   opening_ = false;
   if (store.ok()) {
     store_ = std::move(store).value();
+    requests_.emplace(*store_, next_ticket_);
     reason_.clear();
     learn_scopes();
   } else {
@@ -160,6 +161,7 @@ void ColdTier::ready_now() {
 // Its keys are made again on the loader: two hashes a block.
 void ColdTier::on_listed(const StoreEvent& event) {
   if (event.ticket != list_ticket_ || cache_ == nullptr) return;
+  records_ = event.listing;
   struct Chained {
     std::vector<kv::ChainedBlock> blocks;
     std::vector<kv::StoredName> lost;
@@ -196,6 +198,8 @@ void ColdTier::adopt_slice() {
   listing_.clear();
   adopted_ = kNotAdopting;
   list_ticket_ = 0;
+  pins_.bring_back(records_->records, *cache_, *requests_, services_.clock.wall());
+  records_.reset();
   ready_now();
 }
 
@@ -275,8 +279,7 @@ void ColdTier::drop_lost() {
     for (const kv::StoredName& name : lost_) {
       if (name.scope == scope) keys.push_back(name.key);
     }
-    if (!store_->remove(scope, std::move(keys), next_ticket_)) return;
-    removing_.insert(next_ticket_++);
+    if (!requests_->remove(scope, std::move(keys))) return;
     std::erase_if(lost_, [&](const kv::StoredName& name) { return name.scope == scope; });
   }
 }
@@ -286,6 +289,10 @@ void ColdTier::tick() {
   write_down();
   drop_lost();
   issue_reads();
+}
+
+void ColdTier::sync_pins() {
+  if (storing()) pins_.sync(*cache_, *requests_);
 }
 
 bool ColdTier::busy() const { return adopted_ < listing_.size(); }
@@ -319,7 +326,7 @@ void ColdTier::on_event(const StoreEvent& event) {
       return;
     case StoreEvent::Kind::kListed: return on_listed(event);
     case StoreEvent::Kind::kDone:
-      removing_.erase(event.ticket);
+      if (requests_) requests_->answered(event.ticket);
       if (!event.error.empty()) log::warning("store", event.error);
       return;
     case StoreEvent::Kind::kShredded:
@@ -342,7 +349,7 @@ void ColdTier::on_durable(const StoreEvent& event) {
   record.bytes.assign(done.name.key.begin(), done.name.key.end());
   record.bytes.insert(record.bytes.end(), done.label.begin(), done.label.end());
   // A label that finds no room is missing after a restart, nothing else is.
-  static_cast<void>(store_->put_record(std::move(record), next_ticket_++));
+  static_cast<void>(requests_->put_record(std::move(record)));
 }
 
 void ColdTier::on_refused(const StoreEvent& event) {
@@ -354,10 +361,11 @@ void ColdTier::on_refused(const StoreEvent& event) {
   if (event.refusal == storage::Refusal::kAlreadyThere && cache_ != nullptr) cache_->mark_stored(node);
 }
 
-bool ColdTier::drained() const {
+bool ColdTier::drained() {
   if (cache_ == nullptr) return true;
   if (store_ == nullptr) return true;
-  return writing_.empty() && reading_.empty() && lost_.empty() && removing_.empty() &&
+  sync_pins();
+  return writing_.empty() && reading_.empty() && lost_.empty() && requests_->none_open() &&
          (!storing() || !cache_->has_unstored());
 }
 
@@ -366,6 +374,8 @@ void ColdTier::detach() {
   for (auto& [id, restore] : restores_) give_up_rest(restore);
   restores_.clear();
   listing_.clear();
+  records_.reset();
+  pins_.forget();
   adopted_ = kNotAdopting;
   list_ticket_ = 0;
   ready_ = nullptr;
@@ -377,8 +387,8 @@ void ColdTier::detach() {
 
 void ColdTier::close() {
   store_.reset();  // nothing is written to a block after this
+  requests_.reset();
   writing_.clear();
-  removing_.clear();
   for (const auto& [ticket, reading] : reading_) {
     const auto owner = restores_.find(reading.restore);
     if (owner != restores_.end()) owner->second.arrival.missed(reading.index, false);

@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "runtime/engine/services.h"
+#include "runtime/engine/stored_pins.h"
 #include "runtime/kv/prefix_cache.h"
 #include "runtime/sched/tier_gate.h"
 #include "storage/block_store.h"
@@ -59,12 +60,15 @@ class ColdTier final : public sched::TierGate {
   void attach(kv::PrefixCache& cache, exec::Executor& executor, std::shared_ptr<const kv::Identity> identity,
               std::function<void()> ready);
   void identity_known();  // the digest came: from now on blocks go down and come up
-  bool drained() const;   // everything sealed is durable or refused, and nothing is on its way
+  // Whether everything sealed is durable or refused, pins and deletes are written and nothing is on its way; asked again
+  // at each turn until it is.
+  bool drained();
   void detach();          // Requires: drained, or closed
 
   void tick();
   void take_events();
   void chained(std::uint64_t ticket, std::vector<kv::ChainedBlock> blocks, std::vector<kv::StoredName> lost);
+  void sync_pins();      // the store learns of new pins and of those that are gone
   bool busy() const;     // the next turn has something to adopt
   bool waiting() const;  // a request waits for room: ask again soon
 
@@ -130,6 +134,7 @@ class ColdTier final : public sched::TierGate {
   Services& services_;
   std::unique_ptr<storage::Disk> disk_;
   std::unique_ptr<storage::BlockStore> store_;
+  std::optional<StoreRequests> requests_;  // of store_
   std::shared_ptr<std::atomic<bool>> woken_ = std::make_shared<std::atomic<bool>>(false);
   std::string reason_ = "it is being opened";
   storage::StoreMode mode_ = storage::StoreMode::kOn;
@@ -141,6 +146,8 @@ class ColdTier final : public sched::TierGate {
   std::shared_ptr<const kv::Identity> identity_;
   std::function<void()> ready_;
   std::vector<kv::ChainedBlock> listing_;  // being adopted
+  std::shared_ptr<const storage::StoreListing> records_;
+  StoredPins pins_;
   std::size_t adopted_ = kNotAdopting;
 
   std::uint64_t next_ticket_ = 1;
@@ -151,7 +158,6 @@ class ColdTier final : public sched::TierGate {
   std::vector<std::unique_ptr<Buffer>> buffers_;
   std::size_t buffers_out_ = 0;
   std::vector<kv::StoredName> lost_;  // to be dropped from the store
-  std::unordered_set<std::uint64_t> removing_;  // tickets
   std::unordered_set<ScopeId, DigestHash> scopes_;
   Digest256 identity_digest_{};
   std::vector<storage::StoreEvent> events_;

@@ -122,6 +122,7 @@ void EngineLoop::end_overdue() {
   if (now - last_pin_sweep_ >= kPinSweepEveryNs) {
     last_pin_sweep_ = now;
     if (kv::PrefixCache* cache = models_.cache()) cache->expire_pins();
+    cold_.sync_pins();
   }
 }
 

@@ -44,7 +44,7 @@ Result<PinAnswer> PrefixCache::pin(const PinRequest& request) {
   answer.pin.reason = request.reason;
   answer.pin.tokens = end.first_position + end.valid;
   answer.pin.blocks = blocks_for(answer.pin.tokens);
-  answer.pin.created = core.options.clock->wall();
+  answer.pin.created = request.created != 0 ? request.created : core.options.clock->wall();
   answer.pin.expires = request.expires;
   answer.added = unpinned_on_path(core, node);
   answer.pinned = core.pinned + answer.added;

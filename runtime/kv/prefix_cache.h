@@ -66,6 +66,7 @@ struct PinRequest {
   TenantId owner{};
   std::string reason;
   WallTime expires = 0;  // 0: never
+  WallTime created = 0;  // 0: now
   bool dry_run = false;
 };
 
@@ -166,6 +167,10 @@ class PrefixCache {
   void store_later(NodeId node);  // it found no room below: next_unstored answers it again
   bool mark_stored(NodeId node);  // its copy is durable; false: the node is gone, so drop the copy
   void drop_stored(const BlockKey& key);  // the copy is gone; a cold node goes with it, and all below
+  std::optional<NodeId> find_stored(const BlockKey& key) const;
+  // The copies from the root to the node; empty when one has none.
+  std::vector<BlockKey> stored_path(NodeId node) const;
+  std::optional<ScopeId> scope_of(NodeId node) const;
   std::vector<StoredName> take_lost();    // copies whose nodes are gone: drop them
   // Blocks found on the lower tier, parents first: cold nodes from now on. How many; the rest is lost.
   std::uint32_t adopt(std::span<const ChainedBlock> blocks, const std::shared_ptr<const Identity>& identity);

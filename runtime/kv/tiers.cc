@@ -107,6 +107,31 @@ void PrefixCache::drop_stored(const BlockKey& key) {
   if (!core.tree.at(index).resident()) core.forget_cold(index);
 }
 
+std::optional<NodeId> PrefixCache::find_stored(const BlockKey& key) const {
+  const auto found = core_->stored_nodes.find(key);
+  if (found == core_->stored_nodes.end()) return std::nullopt;
+  return found->second;
+}
+
+std::vector<BlockKey> PrefixCache::stored_path(NodeId node) const {
+  const CacheCore& core = *core_;
+  std::vector<BlockKey> path;
+  NodeIndex index = core.tree.find(node);
+  if (index == kNoNode) return path;
+  for (; !core.tree.at(index).is_root(); index = core.tree.at(index).parent) {
+    if (!core.tree.at(index).stored) return {};
+    path.push_back(core.block_key_of(core.tree.at(index)));
+  }
+  std::reverse(path.begin(), path.end());
+  return path;
+}
+
+std::optional<ScopeId> PrefixCache::scope_of(NodeId node) const {
+  const NodeIndex index = core_->tree.find(node);
+  if (index == kNoNode) return std::nullopt;
+  return core_->tree.facts_of(core_->tree.at(index).root).scope->id();
+}
+
 std::vector<StoredName> PrefixCache::take_lost() { return std::exchange(core_->lost, {}); }
 
 std::uint32_t PrefixCache::adopt(std::span<const ChainedBlock> blocks,

@@ -237,6 +237,38 @@ TEST_P(ColdTierOn, FrozenServesAndDoesNotStore) {
   EXPECT_EQ(served.finished->verdict.tier, "disk");
 }
 
+TEST_P(ColdTierOn, PinsOutliveARestartAndAnUnpinDoesToo) {
+  const auto made = make(options({{"pool.bytes", kSmallPool}}));
+  EngineRig& rig = *made;
+  const std::vector<Token> tokens = prompt(300);
+  ASSERT_TRUE(ask(rig, rig.admin(), tokens).ok());
+  engine::PinNode pin;
+  for (const engine::TreeNode& node : *rig.fresh(rig.admin())->tree) pin.node = node.id;
+  pin.reason = "rules of the house";
+  pin.ttl_ms = 3'600'000;
+  ASSERT_TRUE(rig.perform(rig.admin(), pin).ok());
+  const engine::PinInfo before = rig.fresh(rig.admin())->pins.at(0);
+  rig.reopen();
+  const auto seen = rig.fresh(rig.admin());
+  ASSERT_EQ(seen->pins.size(), 1u);
+  const engine::PinInfo& after = seen->pins[0];
+  EXPECT_EQ(after.reason, before.reason);
+  EXPECT_EQ(after.created, before.created);
+  EXPECT_EQ(after.expires, before.expires);
+  EXPECT_EQ(after.tenant, before.tenant);
+  EXPECT_EQ(after.blocks, before.blocks);
+  ASSERT_TRUE(rig.wait_until([&](const Snapshot& now) { return now.store.pinned_blocks == before.blocks; }));
+  ASSERT_TRUE(ask(rig, rig.admin(), tokens).ok());
+  push_out(rig, rig.admin());
+  const Collected again = ask(rig, rig.admin(), tokens);
+  EXPECT_EQ(again.finished->usage.cached_tokens, 299u);
+  EXPECT_EQ(again.finished->verdict.tier, "host");
+  ASSERT_TRUE(rig.perform(rig.admin(), engine::Unpin{after.id, {}}).ok());
+  rig.reopen();
+  EXPECT_TRUE(rig.fresh(rig.admin())->pins.empty());
+  EXPECT_TRUE(rig.wait_until([](const Snapshot& now) { return now.store.pinned_blocks == 0; }));
+}
+
 TEST_P(ColdTierOn, BypassNeitherServesNorStores) {
   const auto made = make(options({{"pool.bytes", kSmallPool}}));
   EngineRig& rig = *made;
