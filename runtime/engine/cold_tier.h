@@ -60,8 +60,8 @@ class ColdTier final : public sched::TierGate {
   void attach(kv::PrefixCache& cache, exec::Executor& executor, std::shared_ptr<const kv::Identity> identity,
               std::function<void()> ready);
   void identity_known();  // the digest came: from now on blocks go down and come up
-  // Whether everything sealed is durable or refused, pins and deletes are written and nothing is on its way; asked again
-  // at each turn until it is.
+  // Whether everything sealed is durable or refused, pins and deletes are written and nothing is on its way; asked
+  // again at each turn until it is.
   bool drained();
   void detach();          // Requires: drained, or closed
 
