@@ -10,6 +10,7 @@
 #include "gui/pages/requests/requests_page.h"
 #include "gui/pages/settings/settings_page.h"
 #include "gui/pages/tenants/tenants_page.h"
+#include "gui/pages/tiers/tiers_page.h"
 #include "gui/pages/tree/tree_page.h"
 
 namespace larder::gui {
@@ -40,6 +41,7 @@ QVector<PageSpec> pageList() {
       spec<PacksPage>("packs", "packs", Group::kManage, false, PageWords::tr("Packs")),
       spec<TenantsPage>("tenants", "tenants", Group::kManage, false, PageWords::tr("Tenants & keys")),
       spec<ModelsPage>("models", "models", Group::kMachine, false, PageWords::tr("Models")),
+      spec<TiersPage>("tiers", "tiers", Group::kMachine, true, PageWords::tr("Tiers")),
       spec<ChatPage>("chat", "chat", Group::kTry, false, PageWords::tr("Chat")),
       spec<SettingsPage>("settings", "settings", Group::kBottom, false, PageWords::tr("Settings")),
   };

@@ -56,7 +56,7 @@ void TierBar::paintEvent(QPaintEvent*) {
       if (wide < 0.5) continue;
       const QRectF part(x, bar.top(), qMin(wide, bar.right() - x), bar.height());
       drawTierFill(painter, theme_, tier_, part, stale_);
-      if (part.width() >= 18) {
+      if (cut.mark >= 0 && part.width() >= 18) {
         const QRectF box(part.center().x() - 6, part.center().y() - 6, 12, 12);
         painter.setPen(Qt::NoPen);
         drawTenantMark(painter, box, cut.mark, theme_.tierText(tier_));

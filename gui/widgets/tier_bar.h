@@ -15,7 +15,7 @@ void drawTierFill(QPainter& painter, const Theme& theme, Tier tier, const QRectF
 
 struct BarCut {
   double amount = 0;
-  int mark = 0;  // the tenant's shape
+  int mark = 0;  // the tenant's shape; negative: none
   bool operator==(const BarCut&) const = default;
 };
 

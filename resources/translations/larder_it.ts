@@ -477,6 +477,10 @@
         <source>Settings</source>
         <translation>Impostazioni</translation>
     </message>
+    <message>
+        <source>Tiers</source>
+        <translation>Livelli</translation>
+    </message>
 </context>
 <context>
     <name>RemoteDecode</name>
@@ -1045,6 +1049,177 @@
     <message>
         <source>connections</source>
         <translation>connessioni</translation>
+    </message>
+</context>
+<context>
+    <name>TierText</name>
+    <message>
+        <source>%1 blocks</source>
+        <translation>%1 blocchi</translation>
+    </message>
+    <message>
+        <source>%1/s</source>
+        <translation>%1/s</translation>
+    </message>
+    <message>
+        <source>%1 of %2</source>
+        <translation>%1 di %2</translation>
+    </message>
+    <message>
+        <source>%1, %2 pinned</source>
+        <translation>%1, %2 fissati</translation>
+    </message>
+    <message>
+        <source>%1 faster computed</source>
+        <translation>%1 più veloci da calcolare</translation>
+    </message>
+    <message>
+        <source>%1 without room</source>
+        <translation>%1 senza posto</translation>
+    </message>
+    <message>
+        <source>%1 still being read</source>
+        <translation>%1 ancora in lettura</translation>
+    </message>
+    <message>
+        <source>%1 damaged</source>
+        <translation>%1 danneggiate</translation>
+    </message>
+    <message>
+        <source>none</source>
+        <translation>nessuna</translation>
+    </message>
+    <message>
+        <source>nothing may be written</source>
+        <translation>non si può scrivere nulla</translation>
+    </message>
+    <message>
+        <source>%1 (%2)</source>
+        <translation>%1 (%2)</translation>
+    </message>
+    <message>
+        <source>Read</source>
+        <translation>Lettura</translation>
+    </message>
+    <message>
+        <source>Written</source>
+        <translation>Scrittura</translation>
+    </message>
+    <message>
+        <source>On the way down</source>
+        <translation>In discesa</translation>
+    </message>
+    <message>
+        <source>%1, %2</source>
+        <translation>%1, %2</translation>
+    </message>
+    <message>
+        <source>nothing</source>
+        <translation>niente</translation>
+    </message>
+    <message>
+        <source>Oldest of them waits</source>
+        <translation>Il più vecchio attende da</translation>
+    </message>
+    <message>
+        <source>Restored</source>
+        <translation>Ripristinati</translation>
+    </message>
+    <message>
+        <source>%1 tokens</source>
+        <translation>%1 token</translation>
+    </message>
+    <message>
+        <source>Requests waited for it</source>
+        <translation>Attesa delle richieste</translation>
+    </message>
+    <message>
+        <source>Computed instead, requests</source>
+        <translation>Richieste che hanno calcolato</translation>
+    </message>
+    <message>
+        <source>Written today</source>
+        <translation>Scritto oggi</translation>
+    </message>
+    <message>
+        <source>Gave way here</source>
+        <translation>Hanno fatto posto</translation>
+    </message>
+    <message>
+        <source>Not taken</source>
+        <translation>Non accettati</translation>
+    </message>
+    <message>
+        <source>Read and not found</source>
+        <translation>Letti e non trovati</translation>
+    </message>
+    <message>
+        <source>Left free on the disk</source>
+        <translation>Lasciato libero sul disco</translation>
+    </message>
+    <message>
+        <source>%1 damaged, %2 failed</source>
+        <translation>%1 danneggiati, %2 falliti</translation>
+    </message>
+    <message>
+        <source>frozen</source>
+        <translation>congelato</translation>
+    </message>
+    <message>
+        <source>What is on disk is served; nothing is written.</source>
+        <translation>Si usa ciò che è sul disco; non si scrive nulla.</translation>
+    </message>
+    <message>
+        <source>bypassed</source>
+        <translation>escluso</translation>
+    </message>
+    <message>
+        <source>The disk is neither read nor written for now.</source>
+        <translation>Per ora il disco non si legge e non si scrive.</translation>
+    </message>
+    <message>
+        <source>checked, 0 faults</source>
+        <translation>controllato, 0 guasti</translation>
+    </message>
+    <message>
+        <source>off</source>
+        <translation>spento</translation>
+    </message>
+    <message>
+        <source>not open yet</source>
+        <translation>non ancora aperto</translation>
+    </message>
+    <message>
+        <source>It is opened with the model.</source>
+        <translation>Si apre con il modello.</translation>
+    </message>
+    <message>
+        <source>not used</source>
+        <translation>non usato</translation>
+    </message>
+    <message>
+        <source>In use now</source>
+        <translation>In uso ora</translation>
+    </message>
+    <message>
+        <source>Kept for later</source>
+        <translation>Tenuti per dopo</translation>
+    </message>
+    <message>
+        <source>With a copy on disk</source>
+        <translation>Con una copia sul disco</translation>
+    </message>
+    <message>
+        <source>sealed with %1</source>
+        <translation>sigillato con %1</translation>
+    </message>
+    <message>
+        <source>It is turned off in the settings.</source>
+        <translation>È spento nelle impostazioni.</translation>
+    </message>
+    <message>
+        <source>5 %, at least 1 GiB</source>
+        <translation>5 %, almeno 1 GiB</translation>
     </message>
 </context>
 <context>
@@ -3471,6 +3646,36 @@
             <numerusform>Si liberano %1 in %Ln blocco e nulla si potrà più ritrovare.</numerusform>
             <numerusform>Si liberano %1 in %Ln blocchi e nulla si potrà più ritrovare.</numerusform>
         </translation>
+    </message>
+</context>
+<context>
+    <name>larder::gui::TierCard</name>
+    <message>
+        <source>%1: %2 used, %3</source>
+        <translation>%1: usati %2, %3</translation>
+    </message>
+</context>
+<context>
+    <name>larder::gui::TiersPage</name>
+    <message>
+        <source>last values from %1</source>
+        <translation>ultimi valori delle %1</translation>
+    </message>
+    <message>
+        <source>a block may lie in memory and on disk at the same time</source>
+        <translation>un blocco può stare insieme in memoria e sul disco</translation>
+    </message>
+    <message>
+        <source>No tier holds anything yet</source>
+        <translation>Nessun livello contiene ancora nulla</translation>
+    </message>
+    <message>
+        <source>With a model loaded, what it computes is kept in memory, and a copy of it on disk.</source>
+        <translation>Con un modello caricato, ciò che calcola si tiene in memoria, con una copia sul disco.</translation>
+    </message>
+    <message>
+        <source>Choose a model…</source>
+        <translation>Scegli un modello…</translation>
     </message>
 </context>
 <context>

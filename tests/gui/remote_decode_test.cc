@@ -460,7 +460,7 @@ void RemoteDecodeTest::liesNeitherCrashTheDecoderNorThePages() {
     ++decoded;
     client.show(mergeViews(nullptr, *delta));
     if (nth % 8 != 0) continue;
-    for (const char* page : {"overview", "tree", "requests"}) {
+    for (const char* page : {"overview", "tree", "requests", "tiers"}) {
       const quint64 id = delta->requests.isEmpty() ? 1 : delta->requests.back()->id.value;
       window.openPage(QString::fromLatin1(page), QVariant::fromValue(id));
       window.page(QString::fromLatin1(page))->refreshNow();
