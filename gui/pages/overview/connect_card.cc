@@ -51,7 +51,7 @@ ConnectCard::ConnectCard(const Theme& theme, EngineClient& client, QWidget* pare
 }
 
 QString ConnectCard::commandText() const {
-  const QString url = client_.apiUrl().isEmpty() ? QStringLiteral("http://127.0.0.1:8642") : client_.apiUrl();
+  const QString url = client_.apiUrl().isEmpty() ? QStringLiteral("http://127.0.0.1:4114") : client_.apiUrl();
   const ModelInfo* model = readyModel(*client_.view());
   return QStringLiteral(
              "curl %1/v1/chat/completions \\\n  -H \"Authorization: Bearer $LARDER_KEY\" \\\n"
