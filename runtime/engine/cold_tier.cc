@@ -35,7 +35,7 @@ storage::StoreLimits limits_of(const settings::Settings& settings) {
 }
 
 storage::StoreMode mode_of(const settings::Settings& settings) {
-  const std::string_view word = settings.text(Key::kStoreMode);
+  const std::string word = settings.text(Key::kStoreMode);
   if (word == "frozen") return storage::StoreMode::kFrozen;
   return word == "bypass" ? storage::StoreMode::kBypassed : storage::StoreMode::kOn;
 }
