@@ -364,6 +364,7 @@ void ColdTier::on_refused(const StoreEvent& event) {
 bool ColdTier::drained() {
   if (cache_ == nullptr) return true;
   if (store_ == nullptr) return true;
+  drop_lost();
   sync_pins();
   return writing_.empty() && reading_.empty() && lost_.empty() && requests_->none_open() &&
          (!storing() || !cache_->has_unstored());

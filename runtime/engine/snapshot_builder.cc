@@ -158,7 +158,8 @@ void SnapshotBuilder::add_tenants(Snapshot& all, const Sources& from) const {
     }
     all.tenants.push_back(std::move(info));
   }
-  for (const auto& [id, key] : services_.registry.keys()->records()) {
+  const std::shared_ptr<const tenant::KeyTable> keys = services_.registry.keys();
+  for (const auto& [id, key] : keys->records()) {
     all.keys.push_back(
         {id, key.tenant, key.prefix, key.label, key.admin, key.created, services_.registry.last_used(id)});
   }

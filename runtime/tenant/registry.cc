@@ -150,8 +150,9 @@ Status Registry::commit(std::shared_ptr<State> next) {
 }
 
 std::vector<TenantRecord> Registry::tenants() const {
+  const std::shared_ptr<const State> now = state();
   std::vector<TenantRecord> list;
-  for (const auto& [id, tenant] : state()->tenants) list.push_back(tenant);
+  for (const auto& [id, tenant] : now->tenants) list.push_back(tenant);
   return list;
 }
 
@@ -170,8 +171,9 @@ Result<TenantRecord> Registry::tenant_named(std::string_view name) const {
 }
 
 std::vector<ShareGroup> Registry::groups() const {
+  const std::shared_ptr<const State> now = state();
   std::vector<ShareGroup> list;
-  for (const auto& [id, group] : state()->groups) list.push_back(group);
+  for (const auto& [id, group] : now->groups) list.push_back(group);
   return list;
 }
 

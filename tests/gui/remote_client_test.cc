@@ -117,7 +117,7 @@ void RemoteClientTest::aWrongAnswerIsSaidInWords_data() {
   row("broken JSON", http("200 OK", "{\"epoch\":3,\"pool\":{"), refused, "not a snapshot");
   row("cut body", "HTTP/1.1 200 OK\r\ncontent-length: 5000\r\n\r\n{\"epoch\":3,", failed, "closed the connection");
   row("closed at once", "", failed, "closed the connection");
-  row("no HTTP", QByteArray("\x00\xff\x16\x03 what\r\n\r\n", 15), failed, "");
+  row("no HTTP", QByteArray("\x00\xff\x16\x03 what\r\n\r\n", 13), failed, "");
   row("redirect", "HTTP/1.1 302 Found\r\nLocation: http://127.0.0.1:1/\r\nContent-Length: 0\r\n\r\n", refused, "302");
   row("no key", http("401 Unauthorized", R"({"error":{"message":"x","code":"invalid_api_key"}})"), refused, "key");
   row("forbidden", http("403 Forbidden", R"({"error":{"message":"not from there"}})"), refused, "not from there");
