@@ -197,7 +197,7 @@ void EngineLoop::begin(Incoming incoming) {
 void EngineLoop::begin_prepared(Incoming incoming, Prepared prompt) {
   const RequestId id = incoming.id;
   requests_.begin(std::move(incoming));
-  prepared(id, prompt);
+  prepared(id, std::move(prompt));
 }
 
 void EngineLoop::prepared(RequestId id, const Result<Prepared>& prompt) {

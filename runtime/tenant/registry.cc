@@ -139,7 +139,7 @@ void Registry::publish(std::shared_ptr<const State> next) {
 }
 
 Status Registry::commit(std::shared_ptr<State> next) {
-  const Status written = storage::write_keyring(folder_, ++generation_, next->encode(master_));
+  Status written = storage::write_keyring(folder_, ++generation_, next->encode(master_));
   if (!written.ok()) {
     // One copy may hold the change already; a newer generation of the old state makes the answer true.
     (void)storage::write_keyring(folder_, ++generation_, state()->encode(master_));
