@@ -192,7 +192,7 @@ TEST(Verbs, LoadUnloadAndRefusedFiles) {
   ASSERT_TRUE(rig.engine().ready());
   snapshot = rig.fresh(rig.admin());
   ASSERT_EQ(snapshot->models[0].state, engine::ModelInfo::State::kReady);
-  EXPECT_EQ(snapshot->models[0].digest.size(), 64u);
+  EXPECT_TRUE(rig.wait_until([](const engine::Snapshot& seen) { return seen.models[0].digest.size() == 64; }));
   const ModelId model = snapshot->models[0].id;
   // A file that is refused leaves the loaded model as it was.
   EXPECT_FALSE(rig.perform(rig.admin(), engine::LoadModel{bad}).ok());
