@@ -8,7 +8,6 @@
 #include "runtime/base/invariant.h"
 #include "runtime/base/log.h"
 #include "runtime/engine/loop.h"
-#include "storage/data_dir.h"
 
 namespace larder::engine {
 namespace {

@@ -128,7 +128,7 @@ class ColdTier final : public sched::TierGate {
   storage::StoredBlock stored(const kv::ColdBlock& cold) const;
   std::unique_ptr<Buffer> take_buffer();
   void give_buffer(std::unique_ptr<Buffer> buffer);
-  void decline(Restore& restore, const char* why);
+  static void decline(Restore& restore, const char* why, std::uint64_t& count);
   bool storing() const;
 
   Services& services_;

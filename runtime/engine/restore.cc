@@ -24,13 +24,9 @@ bool copy_is_gone(storage::Miss miss) {
 
 }  // namespace
 
-void ColdTier::decline(Restore& restore, const char* why) {
+void ColdTier::decline(Restore& restore, const char* why, std::uint64_t& count) {
   restore.note.declined = why;
   restore.done = true;
-  std::uint64_t& count = why[0] == 's'   ? totals_.declined_slower
-                         : why[0] == 'n' ? totals_.declined_room
-                         : why[0] == 'l' ? totals_.declined_late
-                                         : totals_.declined_damaged;
   ++count;
 }
 
@@ -58,7 +54,7 @@ bool ColdTier::holds_back(const sched::SequenceSpec& spec, const kv::Outlook& ou
     restore.asked = services_.clock.now();
     plan(restore, outlook, prefill_row_ns);
     const bool slower = !always_ && restore.note.compute_ms > 0 && restore.note.estimate_ms >= restore.note.compute_ms;
-    if (slower) decline(restore, "slower");
+    if (slower) decline(restore, "slower", totals_.declined_slower);
     const bool waits = !slower && begin(restore, spec);
     restores_.emplace(spec.seq.value, std::move(restore));
     return waits;
@@ -83,7 +79,11 @@ bool ColdTier::begin(Restore& restore, const sched::SequenceSpec& spec) {
   }
   // No room now, or another request is bringing the same blocks up.
   if (ms_between(restore.asked, services_.clock.now()) < kLongestWaitMs) return true;
-  decline(restore, arrival.ok() ? "late" : "no_room");
+  if (arrival.ok()) {
+    decline(restore, "late", totals_.declined_late);
+  } else {
+    decline(restore, "no_room", totals_.declined_room);
+  }
   return false;
 }
 
