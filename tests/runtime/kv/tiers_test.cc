@@ -17,6 +17,13 @@ std::unique_ptr<CacheWorld> small_world() {
   return std::make_unique<CacheWorld>(test::WorldOptions{.blocks = 8, .longest = 4, .lower_tier = true});
 }
 
+// Served, stored, and pushed out of the small pool by another prompt.
+void put_below(CacheWorld& world, const std::vector<Token>& prompt) {
+  world.serve(prompt);
+  world.store_all();
+  world.serve(tokens_from(1000, 250));
+}
+
 std::vector<ColdBlock> listed(const CacheWorld& world) {
   std::vector<ColdBlock> blocks;
   for (const auto& [key, copy] : world.below) blocks.push_back(copy.cold);
@@ -55,9 +62,7 @@ TEST(Tiers, WithoutALowerTierNothingIsRemembered) {
 TEST(Tiers, AStoredBlockGivesWayAndIsFoundAgain) {
   const auto world = small_world();
   const std::vector<Token> prompt = tokens_from(1, 130);
-  world->serve(prompt);
-  world->store_all();
-  world->serve(tokens_from(1000, 250));
+  put_below(*world, prompt);
   EXPECT_EQ(world->cache.counts().evicted_blocks, 0u);
   EXPECT_GE(world->cache.counts().cooled_blocks, 4u);
   EXPECT_EQ(world->restore(prompt), 130u);
@@ -71,9 +76,7 @@ TEST(Tiers, AStoredBlockGivesWayAndIsFoundAgain) {
 TEST(Tiers, WhatLiesBelowAndIsNotBroughtUpIsNotReadAndSaysSo) {
   const auto world = small_world();
   const std::vector<Token> prompt = tokens_from(1, 130);
-  world->serve(prompt);
-  world->store_all();
-  world->serve(tokens_from(1000, 250));
+  put_below(*world, prompt);
   const Claim claim = world->open(prompt);
   EXPECT_EQ(claim.reused_tokens(), 0u);
   EXPECT_EQ(claim.verdict().kind, VerdictKind::kEvicted);
@@ -92,9 +95,7 @@ TEST(Tiers, WhatWasNotStoredIsEvictedAsEver) {
 TEST(Tiers, ADamagedCopyTakesItsDescendantsAlongAndNothingElse) {
   const auto world = small_world();
   const std::vector<Token> prompt = tokens_from(1, 130);
-  world->serve(prompt);
-  world->store_all();
-  world->serve(tokens_from(1000, 250));
+  put_below(*world, prompt);
   std::erase_if(world->below, [](const auto& each) { return each.second.cold.first_position == 64; });
   EXPECT_EQ(world->restore(prompt), 64u);
   EXPECT_EQ(world->cache.audit(), "");
@@ -110,9 +111,7 @@ TEST(Tiers, ADamagedCopyTakesItsDescendantsAlongAndNothingElse) {
 TEST(Tiers, TwoRequestsDoNotReadTheSameBlocksTwice) {
   const auto world = small_world();
   const std::vector<Token> prompt = tokens_from(1, 100);
-  world->serve(prompt);
-  world->store_all();
-  world->serve(tokens_from(1000, 250));
+  put_below(*world, prompt);
   const OpenRequest wanted = world->request(prompt);
   auto first = world->cache.begin_arrival(*wanted.prompt, *wanted.keys, wanted.request, wanted.tenant);
   ASSERT_TRUE(first.ok() && first->open());
@@ -126,9 +125,7 @@ TEST(Tiers, TwoRequestsDoNotReadTheSameBlocksTwice) {
 TEST(Tiers, ARequestThatDoesNotWaitGivesItsBlockToTheColdNode) {
   const auto world = small_world();
   const std::vector<Token> prompt = tokens_from(1, 100);
-  world->serve(prompt);
-  world->store_all();
-  world->serve(tokens_from(1000, 250));
+  put_below(*world, prompt);
   const OpenRequest wanted = world->request(prompt);
   auto arrival = world->cache.begin_arrival(*wanted.prompt, *wanted.keys, wanted.request, wanted.tenant);
   ASSERT_TRUE(arrival.ok() && arrival->open());
@@ -222,9 +219,7 @@ TEST(Tiers, NothingLeavesMemoryBeforeTheDigestOfTheWeightsIsKnown) {
 
 TEST(Tiers, ErasingAScopeForgetsItsColdNodesToo) {
   const auto world = small_world();
-  world->serve(tokens_from(1, 100));
-  world->store_all();
-  world->serve(tokens_from(1000, 250));
+  put_below(*world, tokens_from(1, 100));
   (void)world->cache.erase_scope(world->scope->id());
   EXPECT_EQ(world->cache.counts().nodes, 0u);
   EXPECT_TRUE(world->cache.take_lost().empty());  // the scope's keys are destroyed instead
@@ -245,9 +240,7 @@ TEST(Tiers, DeletingARunDropsItsCopies) {
 
 TEST(Tiers, APinOutlivesItsBlocksInThePoolAndGoesWithTheLastCopy) {
   const auto world = small_world();
-  world->serve(tokens_from(1, 60));
-  world->store_all();
-  world->serve(tokens_from(1000, 250));
+  put_below(*world, tokens_from(1, 60));
   const std::vector<TreeRow> rows = world->cache.describe();
   const auto cold = std::find_if(rows.begin(), rows.end(), [](const auto& row) { return row.resident_blocks == 0; });
   ASSERT_NE(cold, rows.end());
