@@ -19,6 +19,7 @@
 #include "gui/theme/numbers.h"
 #include "gui/widgets/banner.h"
 #include "gui/widgets/figure_grid.h"
+#include "test_paths.h"
 #include "tests/gui/support/live_engine.h"
 #include "tests/support/fake_device.h"
 

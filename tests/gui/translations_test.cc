@@ -10,6 +10,8 @@
 #include <QXmlStreamReader>
 #include <QtTest>
 
+#include "test_paths.h"
+
 namespace larder::gui {
 namespace {
 

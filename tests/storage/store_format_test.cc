@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <filesystem>
 
+#include "test_paths.h"
 #include "tests/storage/store_rig.h"
 #include "tests/storage/temp_folder.h"
 

@@ -13,6 +13,7 @@
 
 #include "runtime/gguf/file.h"
 #include "runtime/model/model.h"
+#include "test_paths.h"
 
 namespace larder::test {
 namespace {

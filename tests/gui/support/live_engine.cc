@@ -7,6 +7,7 @@
 #include <filesystem>
 
 #include "runtime/model/model.h"
+#include "test_paths.h"
 #include "tests/support/fake_device.h"
 #include "tests/support/gguf_writer.h"
 

@@ -10,6 +10,7 @@
 
 #include "runtime/chat_template/chat_template.h"
 #include "runtime/chat_template/json_value.h"
+#include "test_paths.h"
 
 namespace larder::chat_template {
 namespace {

@@ -14,6 +14,7 @@
 #include "kernels/layout/checksum.h"
 #include "runtime/base/rng.h"
 #include "runtime/exec/cpu_executor.h"
+#include "test_paths.h"
 #include "tests/runtime/exec/step_runner.h"
 #include "tests/support/gguf_writer.h"
 

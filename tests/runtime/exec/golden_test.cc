@@ -9,6 +9,7 @@
 #include <limits>
 #include <string>
 
+#include "test_paths.h"
 #include "tests/support/starter_model.h"
 
 namespace larder::test {

@@ -16,6 +16,7 @@
 #include "runtime/gguf/file.h"
 #include "runtime/model/model.h"
 #include "runtime/tokenizer/tokenizer.h"
+#include "test_paths.h"
 #include "tests/runtime/gguf/spoil.h"
 #include "tests/support/gguf_writer.h"
 

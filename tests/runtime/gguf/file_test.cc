@@ -8,6 +8,7 @@
 #include <fstream>
 #include <limits>
 
+#include "test_paths.h"
 #include "tests/support/gguf_writer.h"
 
 namespace larder::gguf {

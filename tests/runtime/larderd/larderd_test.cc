@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "runtime/larderd/options.h"
+#include "test_paths.h"
 
 extern char** environ;
 

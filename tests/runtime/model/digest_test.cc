@@ -11,6 +11,7 @@
 
 #include "runtime/gguf/file.h"
 #include "runtime/model/digest_cache.h"
+#include "test_paths.h"
 
 namespace larder::model {
 namespace {

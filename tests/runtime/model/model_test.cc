@@ -8,6 +8,7 @@
 
 #include "runtime/gguf/file.h"
 #include "runtime/model/load.h"
+#include "test_paths.h"
 #include "tests/support/gguf_writer.h"
 
 namespace larder::model {

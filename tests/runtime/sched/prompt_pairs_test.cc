@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "runtime/model/model.h"
+#include "test_paths.h"
 #include "tests/support/sched_rig.h"
 
 namespace larder::test {

@@ -8,6 +8,8 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "test_paths.h"
+
 namespace larder::tokenizer {
 namespace {
 

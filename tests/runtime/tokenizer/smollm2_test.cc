@@ -11,6 +11,7 @@
 #include "runtime/engine/vocab_from_gguf.h"
 #include "runtime/gguf/file.h"
 #include "runtime/tokenizer/tokenizer.h"
+#include "test_paths.h"
 #include "tests/support/starter_model.h"
 
 namespace larder::tokenizer {

@@ -14,6 +14,7 @@
 #include "runtime/engine/vocab_from_gguf.h"
 #include "runtime/gguf/file.h"
 #include "runtime/tokenizer/byte_alphabet.h"
+#include "test_paths.h"
 
 namespace larder::tokenizer {
 namespace {

@@ -12,6 +12,7 @@
 #include "runtime/engine/vocab_from_gguf.h"
 #include "runtime/gguf/file.h"
 #include "runtime/tokenizer/tokenizer.h"
+#include "test_paths.h"
 
 namespace larder::tokenizer {
 namespace {
