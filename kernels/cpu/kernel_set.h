@@ -13,6 +13,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "kernels/layout/kv_codec.h"
 #include "kernels/layout/kv_layout.h"
 #include "kernels/layout/weight_types.h"
 
@@ -106,6 +107,8 @@ struct KernelSet {
 
   std::size_t (*matmul_scratch_bytes)(std::uint32_t max_cols);
   std::size_t (*attention_scratch_bytes)(const KvLayout& layout, std::uint32_t rows, std::uint32_t group);
+
+  KvCodecKernels codec;  // the same bits in every tier
 };
 
 enum class IsaRequest : std::uint8_t { kAuto, kPortable, kAvx2, kAvx512 };

@@ -3,6 +3,8 @@
 
 #include <cmath>
 #include <cstring>
+#include <initializer_list>
+#include <limits>
 
 #include "kernels/layout/half.h"
 #include "kernels/layout/quant_blocks.h"
@@ -171,6 +173,150 @@ void attention(const AttentionArgs& a) {
   }
 }
 
+// A kept value of a slice: element i of the vector of a token, of K or of V.
+struct Vectors {
+  KvType type;
+  const std::byte* values;
+  std::size_t token_step;
+  std::size_t element_step;
+
+  double at(std::uint32_t token, std::uint32_t i) const {
+    const double x = kv_value(type, values, token * token_step + i * element_step);
+    return std::abs(x) <= double{kKvCodecLargest} ? x : 0.0;
+  }
+};
+
+Vectors vectors_of(const KvLayout& layout, const std::byte* slice, bool v) {
+  if (v) return {layout.type, slice + layout.v_offset_in_slice(), 1, kBlockTokens};
+  return {layout.type, slice, layout.d_head, 1};
+}
+
+void store_decoded(const KvLayout& layout, std::byte* slice, bool v, std::uint32_t token, std::uint32_t i, double x) {
+  const double limit = layout.type == KvType::kF16 ? 65504.0 : double{std::numeric_limits<float>::max()};
+  const float value = static_cast<float>(std::fmin(std::fmax(x, -limit), limit));
+  if (v) {
+    kv_store(layout.type, slice + layout.v_offset_in_slice(), std::size_t{i} * kBlockTokens + token, value);
+  } else {
+    kv_store(layout.type, slice, std::size_t{token} * layout.d_head + i, value);
+  }
+}
+
+void encode_int8(const KvEncodeArgs& a, bool v) {
+  const std::uint32_t d = a.layout.d_head;
+  const Vectors vectors = vectors_of(a.layout, a.exact, v);
+  const KvLayout coded = int8_layout(a.layout);
+  std::byte* codes = a.coded + (v ? coded.v_offset_in_slice() : 0);
+  std::byte* scales = a.coded + 2 * coded.k_bytes() + (v ? kBlockTokens * sizeof(float) : 0);
+  for (std::uint32_t token = 0; token < kBlockTokens; ++token) {
+    double largest = 0;
+    for (std::uint32_t i = 0; i < d; ++i) largest = std::fmax(largest, std::abs(vectors.at(token, i)));
+    const bool some = largest >= double{kKvCodecSmallest};
+    const auto scale = static_cast<float>(some ? largest / 127 : 0.0);
+    std::memcpy(scales + token * sizeof scale, &scale, sizeof scale);
+    for (std::uint32_t i = 0; i < d; ++i) {
+      const auto code = static_cast<std::int8_t>(some ? std::nearbyint(vectors.at(token, i) * 127 / largest) : 0.0);
+      codes[v ? std::size_t{i} * kBlockTokens + token : std::size_t{token} * d + i] = static_cast<std::byte>(code);
+    }
+  }
+}
+
+void decode_int8(const KvDecodeArgs& a, bool v) {
+  const std::uint32_t d = a.layout.d_head;
+  const KvLayout coded = int8_layout(a.layout);
+  const std::byte* codes = a.coded + (v ? coded.v_offset_in_slice() : 0);
+  const std::byte* scales = a.coded + 2 * coded.k_bytes() + (v ? kBlockTokens * sizeof(float) : 0);
+  for (std::uint32_t token = 0; token < kBlockTokens; ++token) {
+    const double scale = read<float>(scales + token * sizeof(float));
+    for (std::uint32_t i = 0; i < d; ++i) {
+      const auto code =
+          read<std::int8_t>(codes + (v ? std::size_t{i} * kBlockTokens + token : std::size_t{token} * d + i));
+      store_decoded(a.layout, a.exact, v, token, i, code * scale);
+    }
+  }
+}
+
+// Element (i, j) of the Walsh-Hadamard matrix in natural order.
+double hadamard(std::uint32_t i, std::uint32_t j) { return __builtin_parity(i & j) != 0 ? -1.0 : 1.0; }
+
+// Where code i of a token's vector lies in a kInt4 slice, and its scale.
+struct Int4Place {
+  std::size_t byte;
+  int shift;
+  std::size_t scale;
+};
+
+Int4Place int4_place(std::uint32_t d, bool v, std::uint32_t token, std::uint32_t i) {
+  const Int4Slice slice = int4_slice(d);
+  const std::uint32_t group = i / kInt4Group;
+  if (v) {
+    return {slice.v_codes + std::size_t{i} * 16 + token % 16, token < 16 ? 0 : 4,
+            slice.v_scales + 2 * (std::size_t{group} * kBlockTokens + token)};
+  }
+  return {std::size_t{token} * d / 2 + group * 16 + i % 16, i % 32 < 16 ? 0 : 4,
+          slice.k_scales + 2 * (std::size_t{token} * slice.groups + group)};
+}
+
+void encode_int4(const KvEncodeArgs& a, bool v) {
+  const std::uint32_t d = a.layout.d_head;
+  const Vectors vectors = vectors_of(a.layout, a.exact, v);
+  for (std::uint32_t token = 0; token < kBlockTokens; ++token) {
+    for (std::uint32_t first = 0; first < d; first += kInt4Group) {
+      double u[kInt4Group] = {};
+      double extreme = 0;
+      for (std::uint32_t i = 0; i < kInt4Group; ++i) {
+        for (std::uint32_t j = 0; j < d; ++j) u[i] += hadamard(first + i, j) * vectors.at(token, j) / d;
+        if (std::abs(u[i]) > std::abs(extreme) || (u[i] == -extreme && u[i] > 0)) extreme = u[i];
+      }
+      const bool some = std::abs(extreme) >= double{kKvCodecSmallest};
+      const std::uint32_t bits = some ? bits_of(static_cast<float>(extreme / -8)) : 0;
+      const auto scale = static_cast<std::uint16_t>((bits + 0xffffu) >> 16);
+      std::memcpy(a.coded + int4_place(d, v, token, first).scale, &scale, sizeof scale);
+      for (std::uint32_t i = 0; i < kInt4Group; ++i) {
+        const double code = some ? std::nearbyint(u[i] / double{bf16_to_f32(scale)}) + 8 : 8.0;
+        const Int4Place place = int4_place(d, v, token, first + i);
+        if (place.shift == 0) a.coded[place.byte] = std::byte{0};  // the low half of a byte comes first
+        a.coded[place.byte] |= static_cast<std::byte>(static_cast<int>(std::fmin(code, 15.0)) << place.shift);
+      }
+    }
+  }
+}
+
+void decode_int4(const KvDecodeArgs& a, bool v) {
+  const std::uint32_t d = a.layout.d_head;
+  for (std::uint32_t token = 0; token < kBlockTokens; ++token) {
+    for (std::uint32_t i = 0; i < d; ++i) {
+      double x = 0;
+      for (std::uint32_t j = 0; j < d; ++j) {
+        const Int4Place place = int4_place(d, v, token, j);
+        const int code = (std::to_integer<int>(a.coded[place.byte]) >> place.shift) & 15;
+        x += hadamard(i, j) * (code - 8) * double{bf16_to_f32(read<std::uint16_t>(a.coded + place.scale))};
+      }
+      store_decoded(a.layout, a.exact, v, token, i, x);
+    }
+  }
+}
+
+std::uint32_t encode(const KvEncodeArgs& a) {
+  if (a.scheme == KvScheme::kExact) {
+    std::memcpy(a.coded, a.exact, a.layout.slice_bytes());
+    return 0;
+  }
+  std::uint32_t dropped = 0;
+  for (std::size_t i = 0; i < std::size_t{2} * kBlockTokens * a.layout.d_head; ++i) {
+    if (!(std::abs(kv_value(a.layout.type, a.exact, i)) <= double{kKvCodecLargest})) ++dropped;
+  }
+  for (const bool v : {false, true}) a.scheme == KvScheme::kInt8 ? encode_int8(a, v) : encode_int4(a, v);
+  return dropped;
+}
+
+void decode(const KvDecodeArgs& a) {
+  if (a.scheme == KvScheme::kExact) {
+    std::memcpy(a.exact, a.coded, a.layout.slice_bytes());
+    return;
+  }
+  for (const bool v : {false, true}) a.scheme == KvScheme::kInt8 ? decode_int8(a, v) : decode_int4(a, v);
+}
+
 std::size_t matmul_scratch_bytes(std::uint32_t) { return 64; }
 std::size_t attention_scratch_bytes(const KvLayout&, std::uint32_t, std::uint32_t) { return 64; }
 
@@ -203,6 +349,7 @@ double v_value(const KvLayout& layout, const std::byte* block, std::uint32_t lay
 
 const KernelSet kReferenceKernels = {"reference", 1,    1,    &matmul,   &dequantise_row,
                                      &rms_norm,   &rope, &silu_mul, &add, &kv_write,
-                                     &attention,  &matmul_scratch_bytes, &attention_scratch_bytes};
+                                     &attention,  &matmul_scratch_bytes, &attention_scratch_bytes,
+                                     {&encode, &decode}};
 
 }  // namespace larder::kernels::reference

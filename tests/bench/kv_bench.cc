@@ -8,6 +8,8 @@
 #include <memory>
 #include <vector>
 
+#include "kernels/cpu/kernel_set.h"
+#include "kernels/layout/half.h"
 #include "runtime/base/rng.h"
 #include "runtime/kv/prefix_cache.h"
 
@@ -72,6 +74,53 @@ std::vector<Token> prompt(std::size_t shared, Token branch, std::size_t own) {
   return tokens;
 }
 
+// Blocks of a model of 24 layers and 2 KV heads, more of them than the cores' caches hold.
+void codec_speeds(const kernels::KernelSet& tier, kernels::KvScheme scheme, std::uint32_t d_head) {
+  using namespace kernels;
+  const KvLayout layout{24, 2, d_head, KvType::kF16};
+  constexpr std::size_t kBlocks = 128;
+  const std::size_t coded_slice = coded_slice_bytes(scheme, layout);
+  std::vector<std::uint16_t> exact(kBlocks * layout.block_bytes() / sizeof(std::uint16_t));
+  Rng rng(5);
+  for (std::uint16_t& value : exact) value = f32_to_f16(static_cast<float>(rng.unit() * 4 - 2));
+  std::vector<std::byte> coded(kBlocks * coded_block_bytes(scheme, layout));
+  std::vector<std::byte> scratch(kv_codec_scratch_bytes(layout));
+  auto* bytes = reinterpret_cast<std::byte*>(exact.data());
+  const std::size_t slices = kBlocks * layout.slice_count();
+  std::vector<double> encode, decode;
+  for (int round = 0; round < 5; ++round) {
+    encode.push_back(ms_of([&] {
+      for (std::size_t i = 0; i < slices; ++i) {
+        static_cast<void>(tier.codec.encode(
+            {layout, scheme, bytes + i * layout.slice_bytes(), coded.data() + i * coded_slice, scratch.data()}));
+      }
+    }));
+    decode.push_back(ms_of([&] {
+      for (std::size_t i = 0; i < slices; ++i) {
+        tier.codec.decode(
+            {layout, scheme, coded.data() + i * coded_slice, bytes + i * layout.slice_bytes(), scratch.data()});
+      }
+    }));
+  }
+  const double megabytes = static_cast<double>(kBlocks * layout.block_bytes()) / 1e6;
+  std::printf("  %-5s d %3u  %-8s  encode %6.2f GB/s, decode %6.2f GB/s, %.4f of the bytes\n", kv_scheme_name(scheme),
+              d_head, tier.name, megabytes / median(encode), megabytes / median(decode),
+              static_cast<double>(coded_slice) / static_cast<double>(layout.slice_bytes()));
+}
+
+void all_codec_speeds() {
+  using kernels::IsaRequest;
+  std::printf("coding of cold blocks, exact bytes per second of one core of %s\n", kernels::processor_name());
+  for (const kernels::KvScheme scheme : {kernels::KvScheme::kInt8, kernels::KvScheme::kInt4}) {
+    for (const std::uint32_t d_head : {64u, 128u}) {
+      for (const IsaRequest tier : {IsaRequest::kPortable, IsaRequest::kAvx2, IsaRequest::kAvx512}) {
+        const kernels::KernelSet* kernels = kernels::select_kernels(tier);
+        if (kernels != nullptr) codec_speeds(*kernels, scheme, d_head);
+      }
+    }
+  }
+}
+
 int run() {
   Rig rig(16'000);
   rig.serve(prompt(100'000, 0, 0));
@@ -111,4 +160,7 @@ int run() {
 }  // namespace
 }  // namespace larder::bench
 
-int main() { return larder::bench::run(); }
+int main() {
+  larder::bench::all_codec_speeds();
+  return larder::bench::run();
+}

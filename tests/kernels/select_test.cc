@@ -40,7 +40,8 @@ TEST(SelectKernels, EveryTableIsFullAndNamesItself) {
     EXPECT_EQ(k->lanes, 16u) << k->name;
     EXPECT_EQ(k->version, kArithmeticVersion);
     EXPECT_TRUE(k->matmul && k->dequantise_row && k->rms_norm && k->rope && k->silu_mul && k->add && k->kv_write &&
-                k->attention && k->matmul_scratch_bytes && k->attention_scratch_bytes);
+                k->attention && k->matmul_scratch_bytes && k->attention_scratch_bytes && k->codec.encode &&
+                k->codec.decode);
   }
 }
 

@@ -55,7 +55,7 @@ def check(rows, root):
             faults.append(f'{where}the old text stands {count} times in {row["file"]}: {row["old"]}')
         if row['old'] == row['new']:
             faults.append(f'{where}the new text is the old text')
-        plain = re.sub(r'^kernels_(dequantise|matmul|elementwise|attention)_test$', r'kernels_${kernel}_test',
+        plain = re.sub(r'^kernels_(dequantise|matmul|elementwise|attention|kv_codec)_test$', r'kernels_${kernel}_test',
                        row['target'])
         if f'larder_test({plain} ' not in targets:
             faults.append(f'{where}no test program {row["target"]}')

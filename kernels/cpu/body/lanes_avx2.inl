@@ -168,3 +168,68 @@ inline void expand_bytes(const std::int8_t* q, float d, float* out) {
   const __m128i upper = _mm_srli_si128(bytes, 8);
   _mm256_storeu_ps(out + 8, _mm256_mul_ps(_mm256_cvtepi32_ps(_mm256_cvtepi8_epi32(upper)), scale));
 }
+
+// What kv_codec.inl is made of.
+inline Reg abs(Reg x) { return _mm256_and_ps(x, _mm256_castsi256_ps(_mm256_set1_epi32(0x7fffffff))); }
+// x where |x| <= limit, else 0; NaN is 0. And 1 where x was dropped so.
+inline Reg keep_within(Reg x, Reg limit) { return _mm256_and_ps(_mm256_cmp_ps(abs(x), limit, _CMP_LE_OQ), x); }
+inline Reg one_outside(Reg x, Reg limit) {
+  return _mm256_and_ps(_mm256_cmp_ps(abs(x), limit, _CMP_NLE_UQ), set1(1.0f));
+}
+
+inline void store_halves(std::uint16_t* p, Reg r) {
+  _mm_storeu_si128(reinterpret_cast<__m128i*>(p), _mm256_cvtps_ph(r, _MM_FROUND_TO_NEAREST_INT));
+}
+
+// 16 whole numbers from two registers, as words in order.
+inline __m256i words_of(const Reg (&x)[2]) {
+  const __m256i mixed = _mm256_packs_epi32(_mm256_cvtps_epi32(x[0]), _mm256_cvtps_epi32(x[1]));
+  return _mm256_permute4x64_epi64(mixed, 0xd8);
+}
+
+// 16 signed bytes, rounded to nearest even.
+inline void store_bytes(std::int8_t* p, const Reg (&x)[2]) {
+  const __m256i words = words_of(x);
+  const __m128i bytes = _mm_packs_epi16(_mm256_castsi256_si128(words), _mm256_extracti128_si256(words, 1));
+  _mm_storeu_si128(reinterpret_cast<__m128i*>(p), bytes);
+}
+inline void load_bytes(const std::int8_t* p, Reg (&x)[2]) {
+  const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(p));
+  x[0] = _mm256_cvtepi32_ps(_mm256_cvtepi8_epi32(bytes));
+  x[1] = _mm256_cvtepi32_ps(_mm256_cvtepi8_epi32(_mm_srli_si128(bytes, 8)));
+}
+
+// 32 numbers 0..15 in 16 bytes, rounded to nearest even: the low halves of the bytes first.
+inline void store_nibbles(std::uint8_t* p, const Reg (&low)[2], const Reg (&high)[2]) {
+  const __m256i words = _mm256_or_si256(words_of(low), _mm256_slli_epi16(words_of(high), 4));
+  const __m128i bytes = _mm_packus_epi16(_mm256_castsi256_si128(words), _mm256_extracti128_si256(words, 1));
+  _mm_storeu_si128(reinterpret_cast<__m128i*>(p), bytes);
+}
+inline void numbers_of(__m128i bytes, Reg (&x)[2]) {
+  x[0] = _mm256_cvtepi32_ps(_mm256_cvtepu8_epi32(bytes));
+  x[1] = _mm256_cvtepi32_ps(_mm256_cvtepu8_epi32(_mm_srli_si128(bytes, 8)));
+}
+inline void load_nibbles(const std::uint8_t* p, Reg (&low)[2], Reg (&high)[2]) {
+  const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(p));
+  const __m128i mask = _mm_set1_epi8(15);
+  numbers_of(_mm_and_si128(bytes, mask), low);
+  numbers_of(_mm_and_si128(_mm_srli_epi16(bytes, 4), mask), high);
+}
+
+// a + b where the partner comes later, else b - a: one step of the Walsh-Hadamard transform.
+template <int kLater>
+inline Reg step_of(Reg x, Reg partner) {
+  return _mm256_blend_ps(_mm256_add_ps(x, partner), _mm256_sub_ps(partner, x), kLater);
+}
+
+// The steps of strides 1, 2, 4 and 8 over 16 lanes.
+inline void rotate_lanes(Reg (&x)[2]) {
+  for (Reg& part : x) {
+    part = step_of<0xaa>(part, _mm256_permute_ps(part, 0xb1));
+    part = step_of<0xcc>(part, _mm256_permute_ps(part, 0x4e));
+    part = step_of<0xf0>(part, _mm256_permute2f128_ps(part, part, 1));
+  }
+  const Reg first = x[0];
+  x[0] = _mm256_add_ps(first, x[1]);
+  x[1] = _mm256_sub_ps(first, x[1]);
+}

@@ -137,3 +137,53 @@ inline void expand_bytes(const std::int8_t* q, float d, float* out) {
   const __m512i wide = _mm512_cvtepi8_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i*>(q)));
   _mm512_storeu_ps(out, _mm512_mul_ps(_mm512_cvtepi32_ps(wide), _mm512_set1_ps(d)));
 }
+
+// What kv_codec.inl is made of.
+inline Reg abs(Reg x) { return _mm512_abs_ps(x); }
+// x where |x| <= limit, else 0; NaN is 0. And 1 where x was dropped so.
+inline Reg keep_within(Reg x, Reg limit) {
+  return _mm512_maskz_mov_ps(_mm512_cmp_ps_mask(abs(x), limit, _CMP_LE_OQ), x);
+}
+inline Reg one_outside(Reg x, Reg limit) {
+  return _mm512_maskz_mov_ps(_mm512_cmp_ps_mask(abs(x), limit, _CMP_NLE_UQ), set1(1.0f));
+}
+
+inline void store_halves(std::uint16_t* p, Reg r) {
+  _mm256_storeu_si256(reinterpret_cast<__m256i*>(p), _mm512_cvtps_ph(r, _MM_FROUND_TO_NEAREST_INT));
+}
+
+// 16 signed bytes, rounded to nearest even.
+inline void store_bytes(std::int8_t* p, const Reg (&x)[1]) {
+  _mm_storeu_si128(reinterpret_cast<__m128i*>(p), _mm512_cvtepi32_epi8(_mm512_cvtps_epi32(x[0])));
+}
+inline void load_bytes(const std::int8_t* p, Reg (&x)[1]) {
+  x[0] = _mm512_cvtepi32_ps(_mm512_cvtepi8_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p))));
+}
+
+// 32 numbers 0..15 in 16 bytes, rounded to nearest even: the low halves of the bytes first.
+inline void store_nibbles(std::uint8_t* p, const Reg (&low)[1], const Reg (&high)[1]) {
+  const __m512i upper = _mm512_slli_epi32(_mm512_cvtps_epi32(high[0]), 4);
+  const __m512i both = _mm512_or_si512(_mm512_cvtps_epi32(low[0]), upper);
+  _mm_storeu_si128(reinterpret_cast<__m128i*>(p), _mm512_cvtepi32_epi8(both));
+}
+inline void load_nibbles(const std::uint8_t* p, Reg (&low)[1], Reg (&high)[1]) {
+  const __m512i both = _mm512_cvtepu8_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p)));
+  low[0] = _mm512_cvtepi32_ps(_mm512_and_si512(both, _mm512_set1_epi32(15)));
+  high[0] = _mm512_cvtepi32_ps(_mm512_srli_epi32(both, 4));
+}
+
+// a + b where the partner comes later, else b - a: one step of the Walsh-Hadamard transform.
+template <int kStride>
+inline Reg step_of(Reg x, Reg partner) {
+  const __m512i lane = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+  const __mmask16 later = _mm512_test_epi32_mask(lane, _mm512_set1_epi32(kStride));
+  return _mm512_mask_sub_ps(_mm512_add_ps(x, partner), later, partner, x);
+}
+
+// The steps of strides 1, 2, 4 and 8 over 16 lanes.
+inline void rotate_lanes(Reg (&x)[1]) {
+  x[0] = step_of<1>(x[0], _mm512_permute_ps(x[0], 0xb1));
+  x[0] = step_of<2>(x[0], _mm512_permute_ps(x[0], 0x4e));
+  x[0] = step_of<4>(x[0], _mm512_shuffle_f32x4(x[0], x[0], 0xb1));
+  x[0] = step_of<8>(x[0], _mm512_shuffle_f32x4(x[0], x[0], 0x4e));
+}

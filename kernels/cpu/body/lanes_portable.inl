@@ -134,3 +134,68 @@ inline void expand_nibbles(const std::uint8_t* qs, float d, float m, float* out)
 inline void expand_bytes(const std::int8_t* q, float d, float* out) {
   for (int i = 0; i < 16; ++i) out[i] = static_cast<float>(q[i]) * d;
 }
+
+// What kv_codec.inl is made of.
+inline Reg abs(Reg x) {
+  constexpr std::int32_t kAll = 0x7fffffff;
+  return __builtin_bit_cast(Reg, __builtin_bit_cast(RegInt, x) & RegInt{kAll, kAll, kAll, kAll});
+}
+// x where |x| <= limit, else 0; NaN is 0. And 1 where x was dropped so.
+inline Reg keep_within(Reg x, Reg limit) { return abs(x) <= limit ? x : zero(); }
+inline Reg one_outside(Reg x, Reg limit) { return abs(x) <= limit ? zero() : set1(1.0f); }
+
+inline void store_halves(std::uint16_t* p, Reg r) {
+  for (int i = 0; i < 4; ++i) p[i] = f32_to_f16(r[i]);
+}
+
+// Nearest even: adding 1.5 * 2^23 leaves no bits behind the point, for what is below 2^22.
+inline Reg nearest(Reg x) {
+  const Reg shift = set1(0x1.8p23f);
+  return (x + shift) - shift;
+}
+
+// 16 signed bytes, rounded to nearest even.
+inline void store_bytes(std::int8_t* p, const Reg (&x)[4]) {
+  for (int part = 0; part < 4; ++part) {
+    const Reg whole = nearest(x[part]);
+    for (int i = 0; i < 4; ++i) p[4 * part + i] = static_cast<std::int8_t>(whole[i]);
+  }
+}
+inline void load_bytes(const std::int8_t* p, Reg (&x)[4]) {
+  for (int i = 0; i < 16; ++i) x[i / 4][i % 4] = static_cast<float>(p[i]);
+}
+
+// 32 numbers 0..15 in 16 bytes, rounded to nearest even: the low halves of the bytes first.
+inline void store_nibbles(std::uint8_t* p, const Reg (&low)[4], const Reg (&high)[4]) {
+  for (int part = 0; part < 4; ++part) {
+    const Reg below = nearest(low[part]);
+    const Reg above = nearest(high[part]);
+    for (int i = 0; i < 4; ++i) {
+      p[4 * part + i] = static_cast<std::uint8_t>(static_cast<int>(below[i]) | static_cast<int>(above[i]) << 4);
+    }
+  }
+}
+inline void load_nibbles(const std::uint8_t* p, Reg (&low)[4], Reg (&high)[4]) {
+  for (int i = 0; i < 16; ++i) {
+    low[i / 4][i % 4] = static_cast<float>(p[i] & 15);
+    high[i / 4][i % 4] = static_cast<float>(p[i] >> 4);
+  }
+}
+
+inline void step_of(Reg& a, Reg& b) {
+  const Reg first = a;
+  a = first + b;
+  b = first - b;
+}
+
+// The steps of strides 1, 2, 4 and 8 of the Walsh-Hadamard transform over 16 lanes.
+inline void rotate_lanes(Reg (&x)[4]) {
+  for (Reg& r : x) {
+    const Reg one = {r[0] + r[1], r[0] - r[1], r[2] + r[3], r[2] - r[3]};
+    r = Reg{one[0] + one[2], one[1] + one[3], one[0] - one[2], one[1] - one[3]};
+  }
+  step_of(x[0], x[1]);
+  step_of(x[2], x[3]);
+  step_of(x[0], x[2]);
+  step_of(x[1], x[3]);
+}
