@@ -59,7 +59,7 @@ ModelInfo modelToQt(const engine::ModelInfo& from) {
   to.digest_progress = from.digest_progress;
   to.digest = toQt(from.digest);
   to.digest_error = toQt(from.digest_error);
-  to.error = toQt(from.error);
+  to.error = errorText(toQt(from.error));
   to.has_chat_template = from.has_chat_template;
   return to;
 }
@@ -226,7 +226,7 @@ RequestRecord toQt(const engine::RequestRecord& from) {
   to.timings = toQt(from.timings);
   to.verdict = toQt(from.verdict);
   to.sections = toQt(from.sections);
-  to.error = toQt(from.error);
+  to.error = errorText(toQt(from.error));
   to.diverged_here = toQt(from.diverged_here);
   to.diverged_cached = toQt(from.diverged_cached);
   to.here_tokens = listToQt(from.here_tokens);
@@ -335,7 +335,7 @@ SnapshotView toQt(const engine::Snapshot& from) {
                                 one.tokens, one.warm, one.pinned, one.node});
   }
   for (const auto& one : from.jobs) {
-    to.jobs.push_back(JobInfo{one.id, toQt(one.verb), one.progress, one.done, toQt(one.error)});
+    to.jobs.push_back(JobInfo{one.id, toQt(one.verb), one.progress, one.done, errorText(toQt(one.error))});
   }
   for (const auto& one : from.history) to.history.push_back(intervalToQt(one));
   to.running = from.running;

@@ -40,4 +40,10 @@ QString errorText(const QString& code, const QString& detail) {
   return sentence + QLatin1Char('\n') + detail;
 }
 
+QString errorText(const QString& coded) {
+  const qsizetype colon = coded.indexOf(QLatin1String(": "));
+  const QString code = coded.left(std::max<qsizetype>(colon, 0));
+  return errorSentence(code).isEmpty() ? coded : errorText(code, coded.mid(colon + 2));
+}
+
 }  // namespace larder::gui

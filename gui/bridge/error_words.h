@@ -12,5 +12,7 @@ namespace larder::gui {
 QString errorSentence(const QString& code);
 // Sentence and detail on two lines; what is empty is left out.
 QString errorText(const QString& code, const QString& detail);
+// The same of "code: detail", as records and models hold it; another text is answered as it is.
+QString errorText(const QString& coded);
 
 }  // namespace larder::gui

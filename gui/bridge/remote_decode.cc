@@ -121,7 +121,7 @@ RequestRecord requestFrom(const Members& from) {
     to.sections.push_back({wordIn(s.text("kind"), kSectionKinds, SectionKind::kTemplate), s.text("label"),
                            s.count("byte_begin"), s.count("byte_end"), s.count("token_begin"), s.count("token_end")});
   }
-  to.error = from.text("error");
+  to.error = errorText(from.text("error"));
   to.diverged_here = from.text("diverged_here");
   to.diverged_cached = from.text("diverged_cached");
   to.here_tokens = textsFrom(from.list("here_tokens"));
@@ -175,7 +175,7 @@ ModelInfo modelFrom(const Members& from) {
   to.digest_progress = from.real("digest_progress");
   to.digest = from.text("digest");
   to.digest_error = from.text("digest_error");
-  to.error = from.text("error");
+  to.error = errorText(from.text("error"));
   to.has_chat_template = from.flag("has_chat_template");
   return to;
 }
@@ -280,7 +280,8 @@ void readLists(const Members& from, SnapshotView& to) {
   }
   for (const QJsonValue& one : from.list("jobs")) {
     const Members j(one);
-    to.jobs.push_back({JobId{j.big("id")}, j.text("verb"), j.real("progress"), j.flag("done"), j.text("error")});
+    to.jobs.push_back(
+        {JobId{j.big("id")}, j.text("verb"), j.real("progress"), j.flag("done"), errorText(j.text("error"))});
   }
 }
 

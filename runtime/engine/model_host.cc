@@ -82,7 +82,7 @@ void ModelHost::load_failed(const Error& error) {
   failed.state = ModelInfo::State::kFailed;
   failed.path = loading_->path;
   failed.name = loading_->path.substr(loading_->path.find_last_of('/') + 1);
-  failed.error = error.message;
+  failed.error = to_string(error);
   failed_ = std::move(failed);
   const VerbDone done = loading_->done;
   loading_.reset();

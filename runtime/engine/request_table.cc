@@ -250,7 +250,7 @@ void RequestTable::finish(RequestId id) {
   if (!active->started) waiting_.fetch_sub(1);
   if (!active->failure.ok()) {
     record.state = State::kFailed;
-    record.error = std::string(error_code_name(active->failure.error().code)) + ": " + active->failure.error().message;
+    record.error = to_string(active->failure.error());
     write(*active, active->failure.error());
   } else {
     record.state = active->cancelled ? State::kCancelled : State::kDone;

@@ -58,7 +58,7 @@ struct RequestRecord {
   Timings timings;
   kv::Verdict verdict;
   std::vector<Section> sections;
-  std::string error;          // failed: code and message, without prompt text
+  std::string error;          // failed: to_string of it, without prompt text
   std::string diverged_here;  // texts of the divergence runs; empty unless the reader may see them
   std::string diverged_cached;
   std::vector<std::string> here_tokens;  // the same runs token by token
@@ -122,7 +122,7 @@ struct ModelInfo {
   double digest_progress = 0;  // 0..1 while pending
   std::string digest;          // hex, empty until known
   std::string digest_error;    // kFailed: why there is none; load the model again for another try
-  std::string error;
+  std::string error;           // of a refused file: to_string of it; else why it has no chat
   bool has_chat_template = false;
 };
 
@@ -159,7 +159,7 @@ struct JobInfo {
   std::string verb;
   double progress = 0;
   bool done = false;
-  std::string error;
+  std::string error;  // to_string of it
 };
 
 struct EntryInfo {

@@ -53,7 +53,7 @@ VerbDone VerbRunner::as_job(const std::string& verb, VerbDone done) {
       if (each.id != id) continue;
       each.done = true;
       each.progress = 1;
-      if (!result.ok()) each.error = result.error().message;
+      if (!result.ok()) each.error = to_string(result.error());
     }
     done->answer(std::move(result));
   });

@@ -269,14 +269,18 @@ void LayoutTest::everyErrorCodeHasASentence() {
   QCOMPARE(refused.message, errorSentence(refused.code) + QStringLiteral("\nit is in use"));
   QCOMPARE(errorText(QStringLiteral("of another server"), QStringLiteral("HTTP 418")), QStringLiteral("HTTP 418"));
   QCOMPARE(errorText(QStringLiteral("io"), QString()), errorSentence(QStringLiteral("io")));
+  // As records and models hold it.
+  QCOMPARE(errorText(toQt(to_string(Error{ErrorCode::kIo, "read: no such disk", ""}))),
+           errorSentence(QStringLiteral("io")) + QStringLiteral("\nread: no such disk"));
+  QCOMPARE(errorText(QStringLiteral("tools: none")), QStringLiteral("tools: none"));
 }
 
 void LayoutTest::labelsOfTheEngineAreTranslated() {
   QTranslator italian;
   QVERIFY(italian.load(QStringLiteral(":/i18n/larder_it.qm")));
   const QVector<QPair<const char*, const char*>> made = {
-      {"system", "sistema"},         {"template", "modello di chat"},
-      {"message 3", "messaggio 3"},  {"user message 3", "messaggio 3, utente"},
+      {"system", "sistema"},        {"template", "modello di chat"},
+      {"message 3", "messaggio 3"}, {"user message 3", "messaggio 3, utente"},
       {"tool web", "attrezzo web"}, {"critic message 3", "messaggio 3, critic"}};
   for (const auto& [label, words] : made) {
     QCOMPARE(labelInWords(QString::fromLatin1(label)), QString::fromLatin1(label));
