@@ -179,6 +179,7 @@ Verdict toQt(const kv::Verdict& from) {
   to.saved_ms = from.saved_ms;
   to.prefill_tokens_per_s = from.prefill_tokens_per_s;
   to.tier = toQt(from.tier);
+  to.lineage = QString::fromLatin1(kernels::kv_scheme_name(from.lineage));
   to.identity_part = toQt(from.identity_part);
   if (from.divergence) {
     const auto& d = *from.divergence;
@@ -257,6 +258,7 @@ TreeNode toQt(const engine::TreeNode& from) {
   to.compute_ms = from.compute_ms;
   to.made_by = from.made_by;
   to.label = toQt(from.label);
+  to.lineage = toQt(from.lineage);
   return to;
 }
 

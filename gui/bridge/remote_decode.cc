@@ -76,6 +76,7 @@ Verdict verdictFrom(const Members& from) {
   to.saved_ms = from.real("saved_ms");
   to.prefill_tokens_per_s = from.real("prefill_tokens_per_s");
   to.tier = from.text("tier");
+  to.lineage = from.text("lineage");
   to.identity_part = from.text("identity_part");
   if (from.any("divergence").isObject()) {
     const Members d(from.any("divergence"));
@@ -152,6 +153,7 @@ TreeNode nodeFrom(const Members& from) {
   to.compute_ms = from.real("compute_ms");
   to.made_by = RequestId{from.big("made_by")};
   to.label = from.text("label");
+  to.lineage = from.text("lineage");
   return to;
 }
 

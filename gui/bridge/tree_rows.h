@@ -32,6 +32,7 @@ struct TreeNode {
   double compute_ms = 0;
   RequestId made_by{};
   QString label;
+  QString lineage;  // as Verdict has it
   bool operator==(const TreeNode&) const = default;
 };
 

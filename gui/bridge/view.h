@@ -64,12 +64,16 @@ struct Restored {
   bool operator==(const Restored&) const = default;
 };
 
+// Is this the lineage of tokens that were rounded on the way?
+inline bool isRounded(const QString& lineage) { return !lineage.isEmpty() && lineage != QLatin1String("exact"); }
+
 struct Verdict {
   VerdictKind kind = VerdictKind::kCold;
   std::uint32_t prompt_tokens = 0, reused_tokens = 0, copied_tokens = 0, computed_tokens = 0;
   double saved_ms = 0;
   double prefill_tokens_per_s = 0;
   QString tier;
+  QString lineage;  // of the reused tokens: "exact", or the form to which they were rounded
   std::optional<Divergence> divergence;
   std::optional<Eviction> eviction;
   std::optional<Restored> restored;  // nothing: no lower tier held any of this prompt

@@ -181,6 +181,14 @@
         <translation>un&apos;altra aritmetica</translation>
     </message>
     <message>
+        <source>another lineage (exact, or rounded to a smaller form)</source>
+        <translation>un&apos;altra provenienza (esatta, o arrotondata a una forma più piccola)</translation>
+    </message>
+    <message>
+        <source>The reused tokens were kept rounded to %1.</source>
+        <translation>I token riusati erano conservati arrotondati a %1.</translation>
+    </message>
+    <message>
         <source>another identity</source>
         <translation>un&apos;altra identità</translation>
     </message>
@@ -3802,6 +3810,10 @@
     <message>
         <source>pinned</source>
         <translation>fissato</translation>
+    </message>
+    <message>
+        <source>rounded to %1</source>
+        <translation>arrotondato a %1</translation>
     </message>
     <message>
         <source>growing</source>

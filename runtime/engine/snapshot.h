@@ -42,7 +42,8 @@ struct TreeNode {
   WallTime last_hit = 0;
   double compute_ms = 0;  // cost to compute this run again at the measured rate
   RequestId made_by{};
-  std::string label;  // entry's name where one ends here, else the section's label
+  std::string label;              // entry's name where one ends here, else the section's label
+  std::string lineage = "exact";  // or the form to which its tokens were rounded: "int8", "int4"
 };
 
 // At most engine.request_history records, newest last.

@@ -50,7 +50,8 @@ TreeNode tree_node(const kv::TreeRow& row, const LoadedModel& model, double row_
   node.first_position = row.first_position;
   node.tokens = row.tokens;
   node.blocks = row.blocks;
-  node.bytes = row.blocks * model.layout.block_bytes();
+  node.bytes = row.resident_blocks * model.layout.block_bytes() +
+               (row.blocks - row.resident_blocks) * kernels::coded_block_bytes(row.lineage, model.layout);
   (on_device ? node.device_blocks : node.host_blocks) = row.resident_blocks;
   node.disk_blocks = row.blocks - row.resident_blocks;
   node.stored_blocks = row.stored_blocks;
@@ -63,6 +64,7 @@ TreeNode tree_node(const kv::TreeRow& row, const LoadedModel& model, double row_
   node.compute_ms = row.tokens * row_ns * 1e-6;
   node.made_by = row.made_by;
   node.label = row.label;
+  node.lineage = kernels::kv_scheme_name(row.lineage);
   return node;
 }
 

@@ -16,44 +16,64 @@ using engine::Snapshot;
 
 std::string_view word(RequestRecord::State state) {
   switch (state) {
-    case RequestRecord::State::kPreparing: return "preparing";
-    case RequestRecord::State::kQueued: return "queued";
-    case RequestRecord::State::kPrefill: return "prefill";
-    case RequestRecord::State::kDecode: return "decode";
-    case RequestRecord::State::kDone: return "done";
-    case RequestRecord::State::kFailed: return "failed";
-    case RequestRecord::State::kCancelled: return "cancelled";
+    case RequestRecord::State::kPreparing:
+      return "preparing";
+    case RequestRecord::State::kQueued:
+      return "queued";
+    case RequestRecord::State::kPrefill:
+      return "prefill";
+    case RequestRecord::State::kDecode:
+      return "decode";
+    case RequestRecord::State::kDone:
+      return "done";
+    case RequestRecord::State::kFailed:
+      return "failed";
+    case RequestRecord::State::kCancelled:
+      return "cancelled";
   }
   return "failed";
 }
 
 std::string_view word(ModelInfo::State state) {
   switch (state) {
-    case ModelInfo::State::kFile: return "file";
-    case ModelInfo::State::kLoading: return "loading";
-    case ModelInfo::State::kReady: return "ready";
-    case ModelInfo::State::kUnloading: return "unloading";
-    case ModelInfo::State::kFailed: return "failed";
+    case ModelInfo::State::kFile:
+      return "file";
+    case ModelInfo::State::kLoading:
+      return "loading";
+    case ModelInfo::State::kReady:
+      return "ready";
+    case ModelInfo::State::kUnloading:
+      return "unloading";
+    case ModelInfo::State::kFailed:
+      return "failed";
   }
   return "failed";
 }
 
 std::string_view word(ModelInfo::Identity identity) {
   switch (identity) {
-    case ModelInfo::Identity::kPending: return "pending";
-    case ModelInfo::Identity::kKnown: return "known";
-    case ModelInfo::Identity::kFailed: return "failed";
+    case ModelInfo::Identity::kPending:
+      return "pending";
+    case ModelInfo::Identity::kKnown:
+      return "known";
+    case ModelInfo::Identity::kFailed:
+      return "failed";
   }
   return "";
 }
 
 std::string_view word(SectionKind kind) {
   switch (kind) {
-    case SectionKind::kTemplate: return "template";
-    case SectionKind::kSystem: return "system";
-    case SectionKind::kTool: return "tool";
-    case SectionKind::kDocument: return "document";
-    case SectionKind::kMessage: return "message";
+    case SectionKind::kTemplate:
+      return "template";
+    case SectionKind::kSystem:
+      return "system";
+    case SectionKind::kTool:
+      return "tool";
+    case SectionKind::kDocument:
+      return "document";
+    case SectionKind::kMessage:
+      return "message";
   }
   return "template";
 }
@@ -69,10 +89,8 @@ void write(JsonWriter& out, T value) {
 }
 
 template <typename Enum>
-  requires std::is_enum_v<Enum>
-void write(JsonWriter& out, Enum value) {
-  out.text(word(value));
-}
+requires std::is_enum_v<Enum>
+void write(JsonWriter& out, Enum value) { out.text(word(value)); }
 
 template <typename Tag, typename Number>
 void write(JsonWriter& out, StrongId<Tag, Number> id) {
@@ -99,32 +117,32 @@ void object(JsonWriter& out, const Members&... all) {
 }
 
 void write(JsonWriter& out, const Section& s) {
-  object(out, "kind", s.kind, "label", s.label, "byte_begin", s.byte_begin, "byte_end", s.byte_end,
-         "token_begin", s.token_begin, "token_end", s.token_end);
+  object(out, "kind", s.kind, "label", s.label, "byte_begin", s.byte_begin, "byte_end", s.byte_end, "token_begin",
+         s.token_begin, "token_end", s.token_end);
 }
 
 void write(JsonWriter& out, const engine::TreeNode& n) {
   object(out, "id", n.id, "parent", n.parent, "tenant", n.tenant, "model", n.model, "first_position", n.first_position,
-         "tokens", n.tokens, "blocks", n.blocks, "bytes", n.bytes, "device_blocks", n.device_blocks,
-         "host_blocks", n.host_blocks, "disk_blocks", n.disk_blocks, "stored_blocks", n.stored_blocks,
-         "pinned", n.pinned, "in_use", n.in_use, "growing", n.growing, "hits", n.hits, "created", n.created,
-         "last_hit", n.last_hit, "compute_ms", n.compute_ms, "made_by", n.made_by, "label", n.label);
+         "tokens", n.tokens, "blocks", n.blocks, "bytes", n.bytes, "device_blocks", n.device_blocks, "host_blocks",
+         n.host_blocks, "disk_blocks", n.disk_blocks, "stored_blocks", n.stored_blocks, "pinned", n.pinned, "in_use",
+         n.in_use, "growing", n.growing, "hits", n.hits, "created", n.created, "last_hit", n.last_hit, "compute_ms",
+         n.compute_ms, "made_by", n.made_by, "label", n.label, "lineage", n.lineage);
 }
 
 void write(JsonWriter& out, const engine::Usage& u) {
-  object(out, "prompt_tokens", u.prompt_tokens, "cached_tokens", u.cached_tokens,
-         "completion_tokens", u.completion_tokens);
+  object(out, "prompt_tokens", u.prompt_tokens, "cached_tokens", u.cached_tokens, "completion_tokens",
+         u.completion_tokens);
 }
 
 void write(JsonWriter& out, const engine::TenantInfo& t) {
   object(out, "id", t.id, "name", t.name, "blocks", t.blocks, "bytes", t.bytes, "pinned_bytes", t.pinned_bytes,
-         "quota_bytes", t.quota_bytes, "requests", t.requests, "prompt_tokens", t.prompt_tokens,
-         "cached_tokens", t.cached_tokens, "running", t.running, "queued", t.queued);
+         "quota_bytes", t.quota_bytes, "requests", t.requests, "prompt_tokens", t.prompt_tokens, "cached_tokens",
+         t.cached_tokens, "running", t.running, "queued", t.queued);
 }
 
 void write(JsonWriter& out, const engine::KeyInfo& k) {
-  object(out, "id", k.id, "tenant", k.tenant, "prefix", k.prefix, "label", k.label, "admin", k.admin,
-         "created", k.created, "last_used", k.last_used);
+  object(out, "id", k.id, "tenant", k.tenant, "prefix", k.prefix, "label", k.label, "admin", k.admin, "created",
+         k.created, "last_used", k.last_used);
 }
 
 void write(JsonWriter& out, const engine::PinInfo& p) {
@@ -135,10 +153,10 @@ void write(JsonWriter& out, const engine::PinInfo& p) {
 void write(JsonWriter& out, const ModelInfo& m) {
   object(out, "id", m.id, "state", m.state, "name", m.name, "path", m.path, "architecture", m.architecture,
          "quantisation", m.quantisation, "file_bytes", m.file_bytes, "weight_bytes", m.weight_bytes,
-         "kv_bytes_per_token", m.kv_bytes_per_token, "n_context", m.n_context,
-         "max_request_tokens", m.max_request_tokens, "progress", m.progress, "arithmetic_id", m.arithmetic_id,
-         "device", m.device, "identity", m.identity, "digest_progress", m.digest_progress, "digest", m.digest,
-         "digest_error", m.digest_error, "error", m.error, "has_chat_template", m.has_chat_template);
+         "kv_bytes_per_token", m.kv_bytes_per_token, "n_context", m.n_context, "max_request_tokens",
+         m.max_request_tokens, "progress", m.progress, "arithmetic_id", m.arithmetic_id, "device", m.device, "identity",
+         m.identity, "digest_progress", m.digest_progress, "digest", m.digest, "digest_error", m.digest_error, "error",
+         m.error, "has_chat_template", m.has_chat_template);
 }
 
 void write(JsonWriter& out, const engine::PoolInfo& p) {
@@ -148,15 +166,14 @@ void write(JsonWriter& out, const engine::PoolInfo& p) {
 }
 
 void write(JsonWriter& out, const engine::StoreInfo& s) {
-  object(out, "used", s.used, "reason", s.reason, "mode", s.mode, "blocks", s.blocks,
-         "bytes_on_disk", s.bytes_on_disk, "cap_bytes", s.cap_bytes, "keep_free_bytes", s.keep_free_bytes,
-         "pinned_blocks", s.pinned_blocks, "queued_blocks", s.queued_blocks, "queued_bytes", s.queued_bytes,
-         "lag_ms", s.lag_ms, "stored_blocks", s.stored_blocks, "written_bytes", s.written_bytes,
-         "read_blocks", s.read_blocks, "read_bytes", s.read_bytes, "evicted_blocks", s.evicted_blocks,
-         "refused_blocks", s.refused_blocks, "missed_reads", s.missed_reads, "read_bytes_per_s", s.read_bytes_per_s,
-         "write_bytes_per_s", s.write_bytes_per_s, "budget_bytes", s.budget_bytes, "budget_spent", s.budget_spent,
-         "damaged_blocks", s.damaged_blocks, "failed_io", s.failed_io, "last_failure", s.last_failure,
-         "io_path", s.io_path, "cipher", s.cipher, "restored_blocks", s.restored_blocks,
+  object(out, "used", s.used, "reason", s.reason, "mode", s.mode, "blocks", s.blocks, "bytes_on_disk", s.bytes_on_disk,
+         "cap_bytes", s.cap_bytes, "keep_free_bytes", s.keep_free_bytes, "pinned_blocks", s.pinned_blocks,
+         "queued_blocks", s.queued_blocks, "queued_bytes", s.queued_bytes, "lag_ms", s.lag_ms, "stored_blocks",
+         s.stored_blocks, "written_bytes", s.written_bytes, "read_blocks", s.read_blocks, "read_bytes", s.read_bytes,
+         "evicted_blocks", s.evicted_blocks, "refused_blocks", s.refused_blocks, "missed_reads", s.missed_reads,
+         "read_bytes_per_s", s.read_bytes_per_s, "write_bytes_per_s", s.write_bytes_per_s, "budget_bytes",
+         s.budget_bytes, "budget_spent", s.budget_spent, "damaged_blocks", s.damaged_blocks, "failed_io", s.failed_io,
+         "last_failure", s.last_failure, "io_path", s.io_path, "cipher", s.cipher, "restored_blocks", s.restored_blocks,
          "restored_tokens", s.restored_tokens, "restore_ms", s.restore_ms, "declined_slower", s.declined_slower,
          "declined_room", s.declined_room, "declined_late", s.declined_late, "declined_damaged", s.declined_damaged);
 }
@@ -164,9 +181,8 @@ void write(JsonWriter& out, const engine::StoreInfo& s) {
 void write(JsonWriter& out, const engine::Interval& i) {
   object(out, "begin", i.begin, "requests", i.requests, "full_prefix", i.full_prefix, "prompt_tokens", i.prompt_tokens,
          "cached_tokens", i.cached_tokens, "completion_tokens", i.completion_tokens, "evicted_blocks", i.evicted_blocks,
-         "blocks_used", i.blocks_used, "blocks_pinned", i.blocks_pinned, "saved_ms", i.saved_ms,
-         "warm_p50_ms", i.warm_p50_ms, "warm_p99_ms", i.warm_p99_ms, "cold_p50_ms", i.cold_p50_ms,
-         "cold_p99_ms", i.cold_p99_ms);
+         "blocks_used", i.blocks_used, "blocks_pinned", i.blocks_pinned, "saved_ms", i.saved_ms, "warm_p50_ms",
+         i.warm_p50_ms, "warm_p99_ms", i.warm_p99_ms, "cold_p50_ms", i.cold_p50_ms, "cold_p99_ms", i.cold_p99_ms);
 }
 
 void write(JsonWriter& out, const engine::JobInfo& j) {
@@ -179,8 +195,8 @@ void write(JsonWriter& out, const engine::EntryInfo& e) {
 }
 
 void write(JsonWriter& out, const engine::PackInfo& p) {
-  object(out, "id", p.id, "name", p.name, "language", p.language, "text", p.text, "version", p.version,
-         "tokens", p.tokens, "warm", p.warm, "pinned", p.pinned, "node", p.node);
+  object(out, "id", p.id, "name", p.name, "language", p.language, "text", p.text, "version", p.version, "tokens",
+         p.tokens, "warm", p.warm, "pinned", p.pinned, "node", p.node);
 }
 
 void write(JsonWriter& out, const settings::Settings::Shown& shown) {
@@ -201,8 +217,8 @@ void list(JsonWriter& out, std::string_view name, const Items& items) {
 
 void write(JsonWriter& out, const RequestRecord& r) {
   out.begin_object();
-  members(out, "id", r.id, "state", r.state, "epoch", r.epoch, "tenant", r.tenant, "model", r.model,
-          "submitted", r.submitted);
+  members(out, "id", r.id, "state", r.state, "epoch", r.epoch, "tenant", r.tenant, "model", r.model, "submitted",
+          r.submitted);
   write(out.key("usage"), r.usage);
   write_timings(out.key("timings"), r.timings);
   write_verdict(out.key("verdict"), r.verdict);
@@ -223,8 +239,8 @@ void tree(JsonWriter& out, const Snapshot& s) {
 }
 
 void model_card(JsonWriter& out, const ModelInfo& m, WallTime started) {
-  object(out, "id", m.name, "object", "model", "created", started / 1000, "owned_by", "larder",
-         "max_model_len", m.max_request_tokens);
+  object(out, "id", m.name, "object", "model", "created", started / 1000, "owned_by", "larder", "max_model_len",
+         m.max_request_tokens);
 }
 
 }  // namespace
@@ -232,8 +248,8 @@ void model_card(JsonWriter& out, const ModelInfo& m, WallTime started) {
 std::string snapshot_json(const Snapshot& s) {
   JsonWriter out;
   out.begin_object();
-  members(out, "epoch", s.epoch, "since", s.since, "at", s.at, "started", s.started, "version", s.version,
-          "device", s.device);
+  members(out, "epoch", s.epoch, "since", s.since, "at", s.at, "started", s.started, "version", s.version, "device",
+          s.device);
   write(out.key("pool"), s.pool);
   write(out.key("store"), s.store);
   list(out, "models", s.models);
@@ -247,8 +263,8 @@ std::string snapshot_json(const Snapshot& s) {
   list(out, "requests", s.requests);
   list(out, "history", s.history);
   members(out, "running", s.running, "queued", s.queued, "decode_tokens_per_s", s.decode_tokens_per_s,
-          "prefill_tokens_per_s", s.prefill_tokens_per_s, "dropped_events", s.dropped_events,
-          "resident_bytes", s.resident_bytes);
+          "prefill_tokens_per_s", s.prefill_tokens_per_s, "dropped_events", s.dropped_events, "resident_bytes",
+          s.resident_bytes);
   out.end_object();
   return out.take();
 }

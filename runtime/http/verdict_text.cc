@@ -66,7 +66,9 @@ std::string reuse(const kv::Verdict& v) {
   std::string text = counted(v.reused_tokens) + " of " + tokens(v.prompt_tokens) + " were reused, " +
                      counted(v.computed_tokens) + " computed";
   if (v.saved_ms >= 1) text += "; that saved about " + duration(v.saved_ms);
-  return text + "." + restored(v.restored);
+  text += "." + restored(v.restored);
+  if (v.lineage == kernels::KvScheme::kExact) return text;
+  return text + " The reused tokens were kept rounded to " + kernels::kv_scheme_name(v.lineage) + ".";
 }
 
 std::string diverged(const kv::Verdict& v, const std::vector<Section>& sections) {
@@ -108,6 +110,7 @@ std::string other_identity(const std::string& part) {
   if (part == "layout") what = "another block layout";
   if (part == "adapter") what = "another adapter";
   if (part == "arithmetic") what = "another device or instruction set";
+  if (part == "lineage") what = "another lineage (exact, or rounded to a smaller form)";
   return "The same tokens are cached under " + std::string(what) + ", so they cannot be used here.";
 }
 
@@ -157,7 +160,8 @@ void write_counts(JsonWriter& out, const kv::Verdict& v) {
       .member("computed_tokens", v.computed_tokens)
       .member("saved_ms", v.saved_ms)
       .member("prefill_tokens_per_s", v.prefill_tokens_per_s)
-      .member("tier", v.tier);
+      .member("tier", v.tier)
+      .member("lineage", kernels::kv_scheme_name(v.lineage));
   if (v.restored.tier.empty()) return;
   out.key("restored")
       .begin_object()
@@ -175,13 +179,20 @@ void write_counts(JsonWriter& out, const kv::Verdict& v) {
 
 std::string verdict_sentence(const kv::Verdict& v, const std::vector<Section>& sections) {
   switch (v.kind) {
-    case VerdictKind::kFullPrefix: return "Everything before the last message was already here. " + reuse(v);
-    case VerdictKind::kCold: return "Nothing cached starts like this prompt. " + reuse(v);
-    case VerdictKind::kDiverged: return diverged(v, sections) + " " + reuse(v);
-    case VerdictKind::kEvicted: return evicted(v) + " " + reuse(v);
-    case VerdictKind::kOtherIdentity: return other_identity(v.identity_part) + " " + reuse(v);
-    case VerdictKind::kTooShort: return "The prompt is shorter than can be reused. " + reuse(v);
-    case VerdictKind::kBypassed: return "The request asked for no reuse. " + reuse(v);
+    case VerdictKind::kFullPrefix:
+      return "Everything before the last message was already here. " + reuse(v);
+    case VerdictKind::kCold:
+      return "Nothing cached starts like this prompt. " + reuse(v);
+    case VerdictKind::kDiverged:
+      return diverged(v, sections) + " " + reuse(v);
+    case VerdictKind::kEvicted:
+      return evicted(v) + " " + reuse(v);
+    case VerdictKind::kOtherIdentity:
+      return other_identity(v.identity_part) + " " + reuse(v);
+    case VerdictKind::kTooShort:
+      return "The prompt is shorter than can be reused. " + reuse(v);
+    case VerdictKind::kBypassed:
+      return "The request asked for no reuse. " + reuse(v);
   }
   return reuse(v);
 }

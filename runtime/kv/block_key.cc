@@ -86,6 +86,7 @@ Digest256 identity_digest(const Identity& identity) {
   hash.add_u32(identity.layout_version);
   hash.add_prefixed(identity.adapter.data(), identity.adapter.size());
   hash.add_prefixed(identity.arithmetic_id.data(), identity.arithmetic_id.size());
+  if (identity.lineage != kernels::KvScheme::kExact) hash.add_u32(static_cast<std::uint32_t>(identity.lineage));
   return hash.finish();
 }
 
@@ -96,6 +97,7 @@ const char* differing_part(const Identity& a, const Identity& b) {
   if (a.layout_version != b.layout_version) return "layout";
   if (a.adapter != b.adapter) return "adapter";
   if (a.arithmetic_id != b.arithmetic_id) return "arithmetic";
+  if (a.lineage != b.lineage) return "lineage";
   return "";
 }
 

@@ -23,6 +23,7 @@
 #include <string_view>
 #include <vector>
 
+#include "kernels/layout/kv_codec.h"
 #include "kernels/layout/kv_layout.h"
 #include "runtime/base/ids.h"
 #include "runtime/base/section.h"
@@ -41,6 +42,9 @@ struct Identity {
   std::uint32_t layout_version = kernels::kKvLayoutVersion;
   Digest256 adapter{};        // adapter bytes and scale; zero: none
   std::string arithmetic_id;  // "cpu/avx512/1"
+  // What blocks went through since they were computed; whoever continues such a block computes under it too. So what
+  // was rounded lies under roots of its own, beside the exact ones of the same load.
+  kernels::KvScheme lineage = kernels::KvScheme::kExact;
 
   // The digest takes the load id's place: for whatever goes by this identity, at once.  Requires: not known yet.
   void learn_weights(const Digest256& digest);
@@ -50,8 +54,8 @@ struct Identity {
 
 // Requires: weights_known.
 Digest256 identity_digest(const Identity& identity);
-// The first part that is known to differ: "weights", "rope", "kv_type", "layout", "adapter", "arithmetic"; "" when none
-// is, because they are equal or because a load id may stand for the same weights.
+// The first part that is known to differ: "weights", "rope", "kv_type", "layout", "adapter", "arithmetic", "lineage";
+// "" when none is, because they are equal or because a load id may stand for the same weights.
 const char* differing_part(const Identity& a, const Identity& b);
 
 struct PromptKeys {

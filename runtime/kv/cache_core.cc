@@ -27,8 +27,8 @@ storage::LeafFacts CacheCore::facts_of(NodeIndex index) const {
 void CacheCore::refresh(NodeIndex index) {
   Node& node = tree.at(index);
   if (node.is_root()) return;
-  const bool may_go = node.resident() && node.sealed && node.resident_children == 0 && node.pins == 0 &&
-                      pool.holders(node.block) == 0;
+  const bool may_go =
+      node.resident() && node.sealed && node.resident_children == 0 && node.pins == 0 && pool.holders(node.block) == 0;
   if (node.listed && (!may_go || node.listed->last_use != node.last_use)) {
     leaves.erase(index, *node.listed);
     node.listed.reset();
@@ -206,8 +206,8 @@ void CacheCore::remove_all(const std::vector<NodeIndex>& top_first, const Evicti
 }
 
 Walk CacheCore::resident_part(Walk walk) const {
-  const auto cold = std::find_if(walk.whole.begin(), walk.whole.end(),
-                                 [this](NodeIndex node) { return !tree.at(node).resident(); });
+  const auto cold =
+      std::find_if(walk.whole.begin(), walk.whole.end(), [this](NodeIndex node) { return !tree.at(node).resident(); });
   if (cold != walk.whole.end()) {
     walk.whole.erase(cold, walk.whole.end());
     walk.seen = static_cast<std::uint32_t>(walk.whole.size()) * kernels::kBlockTokens;
@@ -250,6 +250,7 @@ MatchFacts CacheCore::facts_for(const ClaimState& claim, const Walk& walk, std::
   facts.prompt = claim.prompt.get();
   facts.seen = seen;
   facts.tier = options.tier;
+  facts.lineage = claim.keys->identity->lineage;
   constexpr std::size_t kContinuation = 64;
   if (walk.nearest != kNoNode && tree.at(walk.nearest).valid > walk.nearest_common) {
     const Node& near = tree.at(walk.nearest);
@@ -283,8 +284,8 @@ MatchFacts CacheCore::facts_for(const ClaimState& claim, const Walk& walk, std::
     facts.ghost_end = end + tail_tokens;
     facts.eviction = gone->eviction;
   } else if (walk.seen > seen) {  // it lies below, and was not brought up
-    const Node& cold = tree.at(seen / kernels::kBlockTokens < walk.whole.size()
-                                   ? walk.whole[seen / kernels::kBlockTokens] : walk.nearest);
+    const Node& cold = tree.at(
+        seen / kernels::kBlockTokens < walk.whole.size() ? walk.whole[seen / kernels::kBlockTokens] : walk.nearest);
     facts.ghost_end = walk.seen;
     facts.eviction.at = cold.demoted;
     facts.eviction.policy = kDemoted;

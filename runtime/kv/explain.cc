@@ -10,10 +10,10 @@ namespace larder::kv {
 namespace {
 
 struct Frame {
-  std::uint32_t prompt = 0;    // P
-  std::uint32_t most = 0;      // P-1
-  std::uint32_t head = 0;      // T without its floor of 1
-  std::uint32_t last = 0;      // L
+  std::uint32_t prompt = 0;  // P
+  std::uint32_t most = 0;    // P-1
+  std::uint32_t head = 0;    // T without its floor of 1
+  std::uint32_t last = 0;    // L
   std::uint32_t start() const { return std::max(head, 1u); }
   // What full prefix asks for: everything before the last message, or all that can be where nothing stands before it.
   std::uint32_t goal() const { return last > head ? std::min(last, most) : most; }
@@ -119,6 +119,7 @@ Verdict explain(const MatchFacts& facts) {
   verdict.reused_tokens = facts.reused;
   verdict.copied_tokens = facts.copied;
   verdict.tier = facts.reused > 0 ? facts.tier : "none";
+  if (facts.reused > 0) verdict.lineage = facts.lineage;
   verdict.kind = decide(facts, frame);
   if (verdict.kind == VerdictKind::kDiverged) verdict.divergence = divergence_of(facts);
   if (verdict.kind == VerdictKind::kEvicted) {

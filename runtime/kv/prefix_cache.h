@@ -46,9 +46,9 @@ struct OpenRequest {
   TenantId tenant{};
   std::shared_ptr<const PreparedPrompt> prompt;  // at least one token
   std::shared_ptr<const PromptKeys> keys;        // chained over prompt->tokens
-  bool read = true;        // false: reuse nothing. Both false is "bypassed by request"
-  bool keep = true;        // false: nothing of it is ever found
-  bool count_hit = true;   // false when a preempted sequence comes back: its own blocks are no hit
+  bool read = true;                              // false: reuse nothing. Both false is "bypassed by request"
+  bool keep = true;                              // false: nothing of it is ever found
+  bool count_hit = true;  // false when a preempted sequence comes back: its own blocks are no hit
   // Reuse at most this many tokens (never more than P-1), where earlier rows must run again, as for prompt log-probs.
   std::uint32_t max_reuse = 0xffffffffu;
 };
@@ -86,7 +86,7 @@ struct PinAnswer {
   std::uint32_t added = 0;   // blocks that no other pin held
   std::uint32_t pinned = 0;  // blocks pinned by all pins afterwards
   std::uint32_t budget = 0;
-  std::string arithmetic;    // the sum in words, also the message of a refusal
+  std::string arithmetic;  // the sum in words, also the message of a refusal
 };
 
 struct Removed {
@@ -132,9 +132,9 @@ class PrefixCache {
   // Pins every block from the root to the node; a node that still grows pins its sealed part.
   // Errors: kNotFound; kConflict (nothing sealed yet); kResourceExhausted with the arithmetic.
   Result<PinAnswer> pin(const PinRequest& request);
-  Status unpin(PinId pin);                  // kNotFound
-  std::uint32_t unpin_node(NodeId node);    // every pin that ends there; how many
-  std::uint32_t expire_pins();              // those past their time; how many. grow calls it too
+  Status unpin(PinId pin);                // kNotFound
+  std::uint32_t unpin_node(NodeId node);  // every pin that ends there; how many
+  std::uint32_t expire_pins();            // those past their time; how many. grow calls it too
   std::vector<PinRecord> pins() const;
 
   // The node's run and all below. Errors: kNotFound; kConflict (pinned, or in use without when_idle).
@@ -164,14 +164,17 @@ class PrefixCache {
   // weights is unknown.
   std::optional<UnstoredBlock> next_unstored();
   bool has_unstored() const;
-  void store_later(NodeId node);  // it found no room below: next_unstored answers it again
-  bool mark_stored(NodeId node);  // its copy is durable; false: the node is gone, so drop the copy
+  // The sealed node as a copy of it is called under another identity of the same load: rounded, it is no copy of the
+  // node; once durable it is adopted under that identity.  Requires: identity.weights_known.
+  std::optional<ChainedBlock> under(NodeId node, const Identity& identity) const;
+  void store_later(NodeId node);          // it found no room below: next_unstored answers it again
+  bool mark_stored(NodeId node);          // its copy is durable; false: the node is gone, so drop the copy
   void drop_stored(const BlockKey& key);  // the copy is gone; a cold node goes with it, and all below
   std::optional<NodeId> find_stored(const BlockKey& key) const;
   // The copies from the root to the node; empty when one has none.
   std::vector<BlockKey> stored_path(NodeId node) const;
   std::optional<ScopeId> scope_of(NodeId node) const;
-  std::vector<StoredName> take_lost();    // copies whose nodes are gone: drop them
+  std::vector<StoredName> take_lost();  // copies whose nodes are gone: drop them
   // Blocks found on the lower tier, parents first: cold nodes from now on. How many; the rest is lost.
   std::uint32_t adopt(std::span<const ChainedBlock> blocks, const std::shared_ptr<const Identity>& identity);
   // Room for the cold blocks that the prompt goes through; closed when there are none, or they are on their way.

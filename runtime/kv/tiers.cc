@@ -11,12 +11,13 @@ namespace {
 
 using kernels::kBlockTokens;
 
-ColdBlock cold_of(const CacheCore& core, const Node& node) {
+ColdBlock cold_of(const CacheCore& core, const Node& node, const Identity& identity) {
   ColdBlock cold;
+  const ScopeSecret& secret = core.tree.facts_of(node.root).scope->secret();
   cold.scope = core.tree.facts_of(node.root).scope->id();
-  cold.key = core.block_key_of(node);
+  cold.key = block_key(secret, identity, node.key);
   const Node& parent = core.tree.at(node.parent);
-  cold.parent = parent.is_root() ? parent.key : core.block_key_of(parent);
+  cold.parent = parent.is_root() ? parent.key : block_key(secret, identity, parent.key);
   cold.first_position = node.first_position;
   cold.valid = node.valid;
   std::copy(node.tokens.begin(), node.tokens.begin() + node.valid, cold.tokens.begin());
@@ -26,6 +27,10 @@ ColdBlock cold_of(const CacheCore& core, const Node& node) {
   cold.pinned = node.pins > 0;
   if (parent.is_root() || parent.label != node.label) cold.label = node.label;
   return cold;
+}
+
+ColdBlock cold_of(const CacheCore& core, const Node& node) {
+  return cold_of(core, node, *core.tree.facts_of(node.root).identity);
 }
 
 // The cold nodes of a walk that nobody is bringing up yet, top first; none when the topmost is on its way.
@@ -86,6 +91,15 @@ bool PrefixCache::has_unstored() const {
     return core.tree.facts_of(core.tree.at(index).root).identity->weights_known;
   }
   return false;
+}
+
+std::optional<ChainedBlock> PrefixCache::under(NodeId id, const Identity& identity) const {
+  const CacheCore& core = *core_;
+  const NodeIndex index = core.tree.find(id);
+  if (index == kNoNode || !core.tree.at(index).sealed) return std::nullopt;
+  const Node& node = core.tree.at(index);
+  return ChainedBlock{cold_of(core, node, identity), core.tree.facts_of(node.root).scope, node.key,
+                      core.tree.at(node.parent).key};
 }
 
 void PrefixCache::store_later(NodeId node) { core_->unstored.push_front(node); }
@@ -187,7 +201,8 @@ Result<Arrival> PrefixCache::begin_arrival(const PreparedPrompt& prompt, const P
     return Error{ErrorCode::kResourceExhausted,
                  "the KV pool has no room to bring " + std::to_string(need) + " stored blocks up: " +
                      std::to_string(core.available()) + " of " + std::to_string(core.options.block_count) +
-                     " are free or evictable; wait for a running request, or enlarge the pool", {}};
+                     " are free or evictable; wait for a running request, or enlarge the pool",
+                 {}};
   }
   core.make_room(need, by, tenant);
   for (const NodeIndex index : cold) {

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <string>
 
+#include "kernels/layout/kv_codec.h"
 #include "runtime/base/clock.h"
 #include "runtime/base/ids.h"
 
@@ -22,13 +23,14 @@ struct TreeRow {
   std::uint32_t resident_blocks = 0;  // in the pool
   std::uint32_t stored_blocks = 0;    // with a copy on a lower tier
   bool pinned = false;
-  bool in_use = false;   // a running sequence reads or writes it
-  bool growing = false;  // its tail has a writer
+  bool in_use = false;     // a running sequence reads or writes it
+  bool growing = false;    // its tail has a writer
   std::uint64_t hits = 0;  // of the run's last block
   WallTime created = 0;
   WallTime last_hit = 0;
   RequestId made_by{};
   std::string label;  // of the section where the run starts
+  kernels::KvScheme lineage = kernels::KvScheme::kExact;
 };
 
 }  // namespace larder::kv

@@ -9,9 +9,7 @@
 namespace larder::kv {
 namespace {
 
-bool in_use(const CacheCore& core, const Node& node) {
-  return node.resident() && core.pool.holders(node.block) > 0;
-}
+bool in_use(const CacheCore& core, const Node& node) { return node.resident() && core.pool.holders(node.block) > 0; }
 
 // May `below` stand in the same row as its parent?
 bool same_row(const CacheCore& core, const Node& above, const Node& below) {
@@ -31,6 +29,7 @@ TreeRow row_of(const CacheCore& core, const Node& node, NodeId parent) {
   row.created = node.created;
   row.made_by = node.made_by;
   row.label = node.label;
+  row.lineage = core.tree.facts_of(node.root).identity->lineage;
   return row;
 }
 

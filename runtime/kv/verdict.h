@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "kernels/layout/kv_codec.h"
 #include "runtime/base/clock.h"
 #include "runtime/base/ids.h"
 
@@ -44,18 +45,18 @@ struct Eviction {
   WallTime at = 0;
   RequestId by_request{};  // 0: no request (an admin's delete, an unloaded model)
   TenantId by_tenant{};
-  std::string policy;      // "lru", "quota_lru", "deleted", "unloaded"
+  std::string policy;  // "lru", "quota_lru", "deleted", "unloaded"
   std::uint32_t lost_tokens = 0;
   WallTime last_hit = 0;
 };
 
 // What a lower tier gave, or could have given, for this request.
 struct Restored {
-  std::uint32_t tokens = 0;      // brought up for it, of those reused
-  std::string tier;              // from where; "": nothing lay below
-  double ms = 0;                 // from the decision to the last block
-  double estimate_ms = 0;        // what that was expected to take
-  double compute_ms = 0;         // what computing them would have taken at the measured rate; 0: not measured yet
+  std::uint32_t tokens = 0;  // brought up for it, of those reused
+  std::string tier;          // from where; "": nothing lay below
+  double ms = 0;             // from the decision to the last block
+  double estimate_ms = 0;    // what that was expected to take
+  double compute_ms = 0;     // what computing them would have taken at the measured rate; 0: not measured yet
   // Why part of what lay below was computed instead: "slower", "no_room", "late", "damaged"; "": nothing was.
   std::string declined;
   std::uint32_t declined_tokens = 0;
@@ -64,16 +65,18 @@ struct Restored {
 struct Verdict {
   VerdictKind kind = VerdictKind::kCold;
   std::uint32_t prompt_tokens = 0;
-  std::uint32_t reused_tokens = 0;    // whole blocks shared plus copied tail
-  std::uint32_t copied_tokens = 0;    // of which copied on write
-  std::uint32_t computed_tokens = 0;  // prompt rows really run
-  double saved_ms = 0;                // reused tokens at the measured prefill rate
-  double prefill_tokens_per_s = 0;    // that rate; 0: not measured yet
-  std::string tier = "none";          // where the reused blocks lay: device, host, disk, remote; "none": nothing reused
+  std::uint32_t reused_tokens = 0;                        // whole blocks shared plus copied tail
+  std::uint32_t copied_tokens = 0;                        // of which copied on write
+  std::uint32_t computed_tokens = 0;                      // prompt rows really run
+  double saved_ms = 0;                                    // reused tokens at the measured prefill rate
+  double prefill_tokens_per_s = 0;                        // that rate; 0: not measured yet
+  kernels::KvScheme lineage = kernels::KvScheme::kExact;  // of the reused tokens
+  std::string tier = "none";  // where the reused blocks lay: device, host, disk, remote; "none": nothing reused
   std::optional<Divergence> divergence;
   std::optional<Eviction> eviction;
   Restored restored;
-  std::string identity_part;  // kOtherIdentity: "weights", "rope", "kv_type", "layout", "adapter", "arithmetic"
+  std::string
+      identity_part;  // kOtherIdentity: "weights", "rope", "kv_type", "layout", "adapter", "arithmetic", "lineage"
 };
 
 struct Viewer {

@@ -121,6 +121,7 @@ bool Scheduler::admit_one() {
   const double measured = rates_.prefill_tokens_per_s() > 0 ? rates_.prefill_row_ns() : 0;
   for (Sequence* candidate : candidates()) {
     if (full && active_of(candidate->spec.tenant) > 0) continue;
+    if (gate_ != nullptr) candidate->spec.keys = gate_->keys_for(candidate->spec);
     const kv::Outlook outlook = cache_.outlook(*candidate->spec.prompt, *candidate->spec.keys);
     if (must_wait(*candidate, outlook)) continue;
     if (gate_ != nullptr && gate_->holds_back(candidate->spec, outlook, measured)) continue;

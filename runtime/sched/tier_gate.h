@@ -13,6 +13,9 @@ namespace larder::sched {
 class TierGate {
  public:
   virtual ~TierGate() = default;
+  // The keys under which the sequence looks for its prompt now: its own, or those of another lineage that it may use
+  // and that reaches further. Asked before every look.
+  virtual std::shared_ptr<const kv::PromptKeys> keys_for(const SequenceSpec& spec) { return spec.keys; }
   // Asked at every admission until it answers false: the sequence then starts with what the pool holds. Begins to
   // bring blocks up where that is worth it. prefill_row_ns: measured cost of one prompt row; 0: not known yet.
   virtual bool holds_back(const SequenceSpec& spec, const kv::Outlook& outlook, double prefill_row_ns) = 0;

@@ -73,8 +73,10 @@ void fill(Filler& f, larder::Section& s) {
 }
 
 void fill(Filler& f, kv::Verdict& v) {
-  auto& [kind, prompt, reused, copied, computed, saved, rate, tier, divergence, eviction, restored, identity_part] = v;
+  auto& [kind, prompt, reused, copied, computed, saved, rate, lineage, tier, divergence, eviction, restored,
+         identity_part] = v;
   f.pick(kind, 7);
+  f.pick(lineage, kernels::kKvSchemes);
   f.fill(prompt, reused, copied, computed, saved, rate, tier, identity_part);
   if (f.coin()) {
     auto& [token, section, here, cached, here_run, cached_run, equal_after, by, owner] = divergence.emplace();
@@ -90,9 +92,9 @@ void fill(Filler& f, kv::Verdict& v) {
 
 void fill(Filler& f, engine::TreeNode& n) {
   auto& [id, parent, tenant, model, first, tokens, blocks, bytes, device, host, disk, stored, pinned, in_use, growing,
-         hits, created, last_hit, compute_ms, made_by, label] = n;
+         hits, created, last_hit, compute_ms, made_by, label, lineage] = n;
   f.fill(id, parent, tenant, model, first, tokens, blocks, bytes, device, host, disk, stored, pinned, in_use, growing,
-         hits, created, last_hit, compute_ms, made_by, label);
+         hits, created, last_hit, compute_ms, made_by, label, lineage);
 }
 
 void fill(Filler& f, engine::RequestRecord& r) {

@@ -205,6 +205,11 @@ void RequestsTest::restoreSaysWhatItGaveAndWhatItSpared() {
                                                 "take 1.90\u00a0s."));
   verdict.restored->compute_ms = 0;  // no rate is known yet
   QCOMPARE(restoreText(verdict), QStringLiteral("Restored 1,984 tokens from disk in 31.0\u00a0ms."));
+  verdict.lineage = QStringLiteral("int8");
+  QCOMPARE(restoreText(verdict),
+           QStringLiteral("Restored 1,984 tokens from disk in 31.0\u00a0ms. The reused tokens were "
+                          "kept rounded to int8."));
+  verdict.lineage = QStringLiteral("exact");
   verdict.restored.reset();
   QVERIFY(restoreText(verdict).isEmpty());
 

@@ -103,6 +103,22 @@ QString declinedReason(const Restored& restored) {
   return {};
 }
 
+void addRestored(QStringList& sentences, const Restored& r) {
+  if (r.tokens > 0) {
+    const QString done =
+        MissText::tr("Restored %1 tokens %2 in %3").arg(countText(r.tokens), fromTier(r.tier), durationText(r.ms));
+    sentences.push_back(r.compute_ms > 0
+                            ? MissText::tr("%1; computing them would take %2.").arg(done, durationText(r.compute_ms))
+                            : done + QLatin1Char('.'));
+  }
+  if (r.declined_tokens > 0 && !r.declined.isEmpty()) {
+    const QString instead = MissText::tr("%1 tokens were computed though they could be restored %2")
+                                .arg(countText(r.declined_tokens), fromTier(r.tier));
+    const QString why = declinedReason(r);
+    sentences.push_back((why.isEmpty() ? instead : instead + QStringLiteral(": ") + why) + QLatin1Char('.'));
+  }
+}
+
 QString identityText(const QString& part) {
   if (part == QLatin1String("weights")) return MissText::tr("another model file");
   if (part == QLatin1String("rope")) return MissText::tr("other position settings");
@@ -110,6 +126,7 @@ QString identityText(const QString& part) {
   if (part == QLatin1String("layout")) return MissText::tr("another block layout");
   if (part == QLatin1String("adapter")) return MissText::tr("another adapter");
   if (part == QLatin1String("arithmetic")) return MissText::tr("other arithmetic");
+  if (part == QLatin1String("lineage")) return MissText::tr("another lineage (exact, or rounded to a smaller form)");
   return MissText::tr("another identity");
 }
 
@@ -204,21 +221,10 @@ QString missSentence(const SnapshotView& view, const RequestRecord& record) {
 }
 
 QString restoreText(const Verdict& verdict) {
-  if (!verdict.restored) return {};
-  const Restored& r = *verdict.restored;
   QStringList sentences;
-  if (r.tokens > 0) {
-    const QString done =
-        MissText::tr("Restored %1 tokens %2 in %3").arg(countText(r.tokens), fromTier(r.tier), durationText(r.ms));
-    sentences.push_back(r.compute_ms > 0
-                            ? MissText::tr("%1; computing them would take %2.").arg(done, durationText(r.compute_ms))
-                            : done + QLatin1Char('.'));
-  }
-  if (r.declined_tokens > 0 && !r.declined.isEmpty()) {
-    const QString instead = MissText::tr("%1 tokens were computed though they could be restored %2")
-                                .arg(countText(r.declined_tokens), fromTier(r.tier));
-    const QString why = declinedReason(r);
-    sentences.push_back((why.isEmpty() ? instead : instead + QStringLiteral(": ") + why) + QLatin1Char('.'));
+  if (verdict.restored) addRestored(sentences, *verdict.restored);
+  if (isRounded(verdict.lineage)) {
+    sentences.push_back(MissText::tr("The reused tokens were kept rounded to %1.").arg(verdict.lineage));
   }
   return sentences.join(QLatin1Char(' '));
 }

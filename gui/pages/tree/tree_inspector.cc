@@ -158,6 +158,7 @@ void TreeInspector::showRow(const SnapshotView& view, std::uint64_t key, bool ve
   }
   QVector<QString> chips{tenant != nullptr ? tenant->name : noData()};
   if (node->pinned) chips.push_back(tr("pinned"));
+  if (isRounded(node->lineage)) chips.push_back(tr("rounded to %1").arg(node->lineage));
   if (node->growing) chips.push_back(tr("growing"));
   setChips(chips);
   const Tier tier = node->device_blocks > 0 ? Tier::kDevice : node->host_blocks > 0 ? Tier::kHost : Tier::kDisk;

@@ -150,6 +150,7 @@ TEST(BlockKey, DifferingPartNamesTheFirst) {
   EXPECT_EQ(with([](Identity& i) { i.layout_version = 9; }), "layout");
   EXPECT_EQ(with([](Identity& i) { i.adapter.fill(1); }), "adapter");
   EXPECT_EQ(with([](Identity& i) { i.arithmetic_id = "x"; }), "arithmetic");
+  EXPECT_EQ(with([](Identity& i) { i.lineage = kernels::KvScheme::kInt8; }), "lineage");
   // A load id may stand for these very weights.
   const auto load = [](Identity& i) {
     i.weights.fill(1);

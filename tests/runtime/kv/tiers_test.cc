@@ -175,6 +175,69 @@ TEST(Tiers, TheTreeComesBackFromAListing) {
   EXPECT_EQ(after.cache.audit(), "");
 }
 
+std::shared_ptr<const Identity> rounded_identity() {
+  auto rounded = test::make_identity();
+  rounded->lineage = kernels::KvScheme::kInt8;
+  return rounded;
+}
+
+// Every sealed block goes below as a rounded copy of itself.
+void round_all(CacheWorld& world, const std::shared_ptr<const Identity>& rounded) {
+  while (const auto next = world.cache.next_unstored()) {
+    const std::optional<ChainedBlock> copy = world.cache.under(next->node, *rounded);
+    ASSERT_TRUE(copy.has_value());
+    EXPECT_NE(copy->cold.key, next->cold.key);
+    world.below[copy->cold.key] = {copy->cold, world.arena[next->block.value]};
+    EXPECT_EQ(world.cache.adopt({&*copy, 1}, rounded), 1u);
+  }
+}
+
+TEST(Tiers, ARoundedCopyIsFoundUnderItsOwnLineageAndNoOther) {
+  const auto world = small_world();
+  const std::vector<Token> prompt = tokens_from(1, 130);
+  const auto exact = world->identity;
+  const auto rounded = rounded_identity();
+  world->serve(prompt);
+  round_all(*world, rounded);
+  EXPECT_EQ(world->cache.audit(), "");
+  EXPECT_EQ(world->reuse_of(prompt), 129u);  // still exact, in the pool
+  world->serve(tokens_from(1000, 250));
+  EXPECT_GT(world->cache.counts().evicted_blocks, 0u);  // no copy holds its bits
+  EXPECT_EQ(world->restore(prompt), 0u);
+  EXPECT_EQ(world->open(prompt).verdict().kind, VerdictKind::kEvicted);
+
+  world->identity = rounded;
+  EXPECT_EQ(world->restore(prompt), 130u);
+  {
+    const Claim claim = world->open(prompt);
+    EXPECT_EQ(claim.reused_tokens(), 129u);
+    EXPECT_EQ(claim.verdict().lineage, kernels::KvScheme::kInt8);
+  }
+  world->identity = exact;
+  Claim computed = world->open(prompt);
+  EXPECT_EQ(computed.reused_tokens(), 0u);
+  EXPECT_EQ(computed.verdict().lineage, kernels::KvScheme::kExact);
+  EXPECT_EQ(world->cache.audit(), "");
+}
+
+TEST(Tiers, WhatContinuesARoundedBlockIsRoundedToo) {
+  CacheWorld world({.lower_tier = true});
+  const std::vector<Token> prompt = tokens_from(1, 64);
+  const auto exact = world.identity;
+  const auto rounded = rounded_identity();
+  world.serve(prompt);
+  round_all(world, rounded);
+  world.identity = rounded;
+  EXPECT_EQ(world.restore(prompt), 64u);
+  world.serve(joined(prompt, tokens_from(7000, 40)));
+  const auto next = world.cache.next_unstored();
+  ASSERT_TRUE(next.has_value());
+  EXPECT_EQ(next->cold.first_position, 64u);
+  EXPECT_EQ(next->cold.key, world.cache.under(next->node, *rounded)->cold.key);
+  world.identity = exact;
+  EXPECT_EQ(world.reuse_of(joined(prompt, tokens_from(7000, 40))), 64u);
+}
+
 TEST(Tiers, AListedBlockWithoutItsParentIsLost) {
   CacheWorld before({.lower_tier = true});
   before.serve(tokens_from(1, 100));
