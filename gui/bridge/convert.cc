@@ -105,6 +105,8 @@ StoreInfo storeToQt(const engine::StoreInfo& from) {
   to.declined_room = from.declined_room;
   to.declined_late = from.declined_late;
   to.declined_damaged = from.declined_damaged;
+  to.declined_stalled = from.declined_stalled;
+  to.mixed_restores = from.mixed_restores;
   return to;
 }
 
@@ -192,8 +194,9 @@ Verdict toQt(const kv::Verdict& from) {
     to.eviction = Eviction{e.at, e.by_request, e.by_tenant, toQt(e.policy), e.lost_tokens, e.last_hit};
   }
   if (const auto& r = from.restored; !r.tier.empty()) {
-    to.restored =
-        Restored{r.tokens, toQt(r.tier), r.ms, r.estimate_ms, r.compute_ms, toQt(r.declined), r.declined_tokens};
+    to.restored = Restored{r.tokens,          toQt(r.tier),       r.ms,
+                           r.estimate_ms,     r.compute_ms,       toQt(r.declined),
+                           r.declined_tokens, r.declined_read_ms, r.declined_compute_ms};
   }
   return to;
 }

@@ -96,9 +96,15 @@ Verdict verdictFrom(const Members& from) {
   }
   if (from.any("restored").isObject()) {
     const Members r(from.any("restored"));
-    to.restored = Restored{r.count("tokens"),         r.text("tier"),       r.real("ms"),
-                           r.real("estimate_ms"),     r.real("compute_ms"), r.text("declined"),
-                           r.count("declined_tokens")};
+    to.restored = Restored{r.count("tokens"),
+                           r.text("tier"),
+                           r.real("ms"),
+                           r.real("estimate_ms"),
+                           r.real("compute_ms"),
+                           r.text("declined"),
+                           r.count("declined_tokens"),
+                           r.real("declined_read_ms"),
+                           r.real("declined_compute_ms")};
   }
   return to;
 }
@@ -234,6 +240,8 @@ StoreInfo storeFrom(const Members& from) {
   to.declined_room = from.big("declined_room");
   to.declined_late = from.big("declined_late");
   to.declined_damaged = from.big("declined_damaged");
+  to.declined_stalled = from.big("declined_stalled");
+  to.mixed_restores = from.big("mixed_restores");
   return to;
 }
 

@@ -61,6 +61,7 @@ struct Restored {
   double ms = 0, estimate_ms = 0, compute_ms = 0;
   QString declined;
   std::uint32_t declined_tokens = 0;
+  double declined_read_ms = 0, declined_compute_ms = 0;
   bool operator==(const Restored&) const = default;
 };
 

@@ -392,6 +392,14 @@
         <translation>un&apos;altra richiesta li stava ancora leggendo</translation>
     </message>
     <message>
+        <source>reading fell behind and would have taken about %1 more, computing %2</source>
+        <translation>la lettura era in ritardo e avrebbe richiesto ancora circa %1, calcolarli %2</translation>
+    </message>
+    <message>
+        <source>the rest was read meanwhile, about %1 in all, where reading everything would take %2</source>
+        <translation>il resto è stato letto nel frattempo, circa %1 in tutto, mentre leggere tutto richiederebbe %2</translation>
+    </message>
+    <message>
         <source>what was read did not pass its checks and was dropped</source>
         <translation>ciò che è stato letto non ha superato i controlli ed è stato scartato</translation>
     </message>
@@ -1092,6 +1100,14 @@
     <message>
         <source>%1 damaged</source>
         <translation>%1 danneggiate</translation>
+    </message>
+    <message>
+        <source>%1 read too slowly</source>
+        <translation>%1 lette troppo lentamente</translation>
+    </message>
+    <message>
+        <source>%1 in part, while the rest was read</source>
+        <translation>%1 in parte, mentre il resto veniva letto</translation>
     </message>
     <message>
         <source>none</source>

@@ -99,7 +99,7 @@ void ColdTier::open() {
     config.mode = mode;
     using Opened = std::pair<std::unique_ptr<storage::Disk>, Result<std::unique_ptr<storage::BlockStore>>>;
     auto made = std::make_shared<Opened>(nullptr, Error{});
-    Result<std::unique_ptr<storage::Disk>> disk = storage::open_disk(storage::IoPath::kProbe);
+    Result<std::unique_ptr<storage::Disk>> disk = services.open_disk();
     if (disk.ok()) {
       made->first = std::move(disk).value();
       made->second = storage::BlockStore::open(std::move(config), scopes, *made->first, services.clock, wake);
@@ -288,6 +288,7 @@ void ColdTier::tick() {
   write_down();
   drop_lost();
   issue_reads();
+  cut_stalled();
 }
 
 void ColdTier::sync_pins() {
@@ -297,8 +298,7 @@ void ColdTier::sync_pins() {
 bool ColdTier::busy() const { return adopted_ < listing_.size(); }
 
 bool ColdTier::waiting() const {
-  return std::any_of(restores_.begin(), restores_.end(),
-                     [](const auto& each) { return !each.second.done && !each.second.arrival.open(); });
+  return std::any_of(restores_.begin(), restores_.end(), [](const auto& each) { return !each.second.done; });
 }
 
 void ColdTier::take_events() {
@@ -306,6 +306,7 @@ void ColdTier::take_events() {
   if (store_ == nullptr) return;
   events_.clear();
   store_->drain(events_);
+  if (const double measured = store_->counters().read_bytes_per_s; measured > 0) read_bytes_per_s_ = measured;
   for (const StoreEvent& event : events_) on_event(event);
 }
 

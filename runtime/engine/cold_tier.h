@@ -20,6 +20,7 @@
 #include <unordered_set>
 #include <vector>
 
+#include "runtime/engine/restore_plan.h"
 #include "runtime/engine/services.h"
 #include "runtime/engine/stored_pins.h"
 #include "runtime/kv/prefix_cache.h"
@@ -40,6 +41,8 @@ struct ColdTierState {
   std::uint64_t declined_room = 0;
   std::uint64_t declined_late = 0;
   std::uint64_t declined_damaged = 0;
+  std::uint64_t declined_stalled = 0;
+  std::uint64_t mixed_restores = 0;  // requests that computed a start while the rest was read
 };
 
 class ColdTier final : public sched::TierGate {
@@ -47,6 +50,7 @@ class ColdTier final : public sched::TierGate {
   static constexpr std::size_t kStagingBytes = 8u << 20;
   static constexpr std::size_t kReadBytes = 16u << 20;
   static constexpr double kLongestWaitMs = 2000;
+  static constexpr double kAssumedBytesPerS = 400e6;  // of reads, until the first were measured
 
   explicit ColdTier(Services& services);
   ~ColdTier() override;
@@ -70,7 +74,7 @@ class ColdTier final : public sched::TierGate {
   void chained(std::uint64_t ticket, std::vector<kv::ChainedBlock> blocks, std::vector<kv::StoredName> lost);
   void sync_pins();      // the store learns of new pins and of those that are gone
   bool busy() const;     // the next turn has something to adopt
-  bool waiting() const;  // a request waits for room: ask again soon
+  bool waiting() const;  // a request waits for room or for blocks: ask again soon
 
   void learn_scopes();  // those that the registry has gained
   void shred(const ScopeId& scope);
@@ -81,9 +85,11 @@ class ColdTier final : public sched::TierGate {
   ColdTierState state() const;
 
   // TierGate
-  bool holds_back(const sched::SequenceSpec& spec, const kv::Outlook& outlook, double prefill_row_ns) override;
+  sched::GateAnswer ask(const sched::SequenceSpec& spec, const kv::Outlook& outlook,
+                        const sched::PrefillCost& cost) override;
   kv::Restored opened(SeqId seq) override;
   void forget(SeqId seq) override;
+  bool holds_room() const override;
 
  private:
   static constexpr std::size_t kNotAdopting = ~std::size_t{0};
@@ -99,9 +105,15 @@ class ColdTier final : public sched::TierGate {
     std::size_t issued = 0;
     std::size_t answered = 0;
     Ticks asked = 0;
+    Ticks last_came = 0;
+    sched::PrefillCost cost;
+    ColdRun run;
+    RestorePlan plan;
+    std::uint32_t head_end = 0;  // token up to which the sequence computes meanwhile; 0: it waits
     kv::Restored note;
-    bool done = false;
-    bool forgotten = false;
+    bool done = false;       // the sequence needs not wait for it any more
+    bool told = false;       // the note is final
+    bool forgotten = false;  // it goes when all reads were answered
   };
   struct Reading {
     std::uint64_t restore = 0;
@@ -115,7 +127,9 @@ class ColdTier final : public sched::TierGate {
   void issue_reads();
   bool issue(std::uint64_t id, Restore& restore);
   void give_up_rest(Restore& restore);
-  void settle(std::uint64_t id);
+  void cut_stalled();
+  void settle(Restore& restore);
+  void drop_if_over(std::uint64_t id);
   void on_event(const storage::StoreEvent& event);
   void on_durable(const storage::StoreEvent& event);
   void on_refused(const storage::StoreEvent& event);
@@ -123,8 +137,10 @@ class ColdTier final : public sched::TierGate {
   void on_listed(const storage::StoreEvent& event);
   void list();
   void ready_now();
-  void plan(Restore& restore, const kv::Outlook& outlook, double prefill_row_ns) const;
-  bool begin(Restore& restore, const sched::SequenceSpec& spec);
+  Restore planned(const kv::Outlook& outlook, const sched::PrefillCost& cost) const;
+  sched::GateAnswer begin(Restore& restore, const sched::SequenceSpec& spec);
+  sched::GateAnswer go_on(Restore& restore, const kv::Outlook& outlook);
+  ReadRate read_rate(std::uint32_t blocks) const;
   storage::StoredBlock stored(const kv::ColdBlock& cold) const;
   std::unique_ptr<Buffer> take_buffer();
   void give_buffer(std::unique_ptr<Buffer> buffer);
@@ -156,6 +172,8 @@ class ColdTier final : public sched::TierGate {
   std::unordered_map<std::uint64_t, Reading> reading_;
   std::map<std::uint64_t, Restore> restores_;  // by sequence: first asked, first read
   std::vector<std::unique_ptr<Buffer>> buffers_;
+  double read_bytes_per_s_ = kAssumedBytesPerS;
+  std::uint64_t last_issued_ = 0;  // whose block was asked for last
   std::size_t buffers_out_ = 0;
   std::vector<kv::StoredName> lost_;  // to be dropped from the store
   std::unordered_set<ScopeId, DigestHash> scopes_;

@@ -3,6 +3,7 @@
 
 #include "runtime/base/log.h"
 #include "runtime/model/digest.h"
+#include "storage/disk_io.h"
 
 namespace larder::engine {
 namespace {
@@ -50,6 +51,7 @@ Engine::Core::Core(EngineOptions options, Opened opened, std::unique_ptr<Clock> 
                 options_.make_executor ? options_.make_executor
                                        : default_factory(opened_.settings->text(settings::Key::kEngineDevice)),
                 options_.hash_weights ? options_.hash_weights : model::weights_digest,
+                options_.open_disk ? options_.open_disk : [] { return storage::open_disk(storage::IoPath::kProbe); },
                 opened_.dir->path(),
                 opened_.dir->file("models"),
                 opened_.dir->file("digests"),

@@ -33,11 +33,16 @@ struct DigestOptions;
 namespace larder::settings {
 class Settings;
 }
+namespace larder::storage {
+class Disk;
+}
 
 namespace larder::engine {
 
 using ExecutorFactory = std::function<Result<std::unique_ptr<exec::Executor>>(std::shared_ptr<const model::Model>,
                                                                               exec::ExecutorOptions, exec::StepDone)>;
+
+using DiskOpener = std::function<Result<std::unique_ptr<storage::Disk>>()>;
 
 using WeightsHasher = std::function<Result<Digest256>(const gguf::File&, const model::DigestOptions&)>;
 
@@ -49,6 +54,7 @@ struct EngineOptions {
   const Clock* clock = nullptr;                                // null: the system clock; outlives the engine
   ExecutorFactory make_executor;                               // empty: CUDA where usable, else CPU
   WeightsHasher hash_weights;                                  // empty: model::weights_digest
+  DiskOpener open_disk;                                        // of the disk tier; empty: io_uring, else threads
 };
 
 class Engine {

@@ -7,9 +7,11 @@
 namespace larder::engine {
 namespace {
 
-constexpr std::uint32_t kWorthTokens = 16;       // fewer are computed along with the rest
-constexpr double kAssumedBytesPerS = 400e6;      // until the first reads were measured
+constexpr std::uint32_t kWorthTokens = 16;  // fewer are computed along with the rest
 constexpr double kFirstByteMs = 1.0;
+constexpr double kAheadMs = 25;  // of reading in flight: a newcomer waits no longer than that
+constexpr std::size_t kLeastReadBytes = 1u << 20;
+constexpr double kLongestIdleMs = 10'000;  // of a read, where estimates are not to decide
 
 // Is the copy itself to blame, so that it is not to be asked for again?
 bool copy_is_gone(storage::Miss miss) {
@@ -17,8 +19,10 @@ bool copy_is_gone(storage::Miss miss) {
     case storage::Miss::kStopping:
     case storage::Miss::kBypassed:
     case storage::Miss::kBadShape:
-    case storage::Miss::kReadFailed: return false;
-    default: return true;
+    case storage::Miss::kReadFailed:
+      return false;
+    default:
+      return true;
   }
 }
 
@@ -30,94 +34,141 @@ void ColdTier::decline(Restore& restore, const char* why, std::uint64_t& count) 
   ++count;
 }
 
-// Both estimates, from measured rates.
-void ColdTier::plan(Restore& restore, const kv::Outlook& outlook, double prefill_row_ns) const {
-  const std::uint32_t tokens = outlook.known_tokens - outlook.cached_tokens;
-  const double blocks = static_cast<double>(tokens + kernels::kBlockTokens - 1) / kernels::kBlockTokens;
-  const storage::StoreCounters counters = store_->counters();
-  const double rate = counters.read_bytes_per_s > 0 ? counters.read_bytes_per_s : kAssumedBytesPerS;
-  const double bytes = blocks * static_cast<double>(executor_->layout().block_bytes());
-  const double ahead = static_cast<double>(reading_.size()) * static_cast<double>(executor_->layout().block_bytes());
-  restore.note.tier = "disk";
-  restore.note.estimate_ms = kFirstByteMs + (bytes + ahead) / rate * 1e3;
-  restore.note.compute_ms = tokens * prefill_row_ns * 1e-6;
-  restore.note.declined_tokens = tokens;
+// The disk is shared block by block: of each other restore as many blocks come between these, at most.
+ReadRate ColdTier::read_rate(std::uint32_t blocks) const {
+  ReadRate read;
+  read.first_ms = kFirstByteMs;
+  read.block_ms = static_cast<double>(executor_->layout().block_bytes()) / read_bytes_per_s_ * 1e3;
+  std::size_t ahead = reading_.size();
+  for (const auto& [id, other] : restores_) {
+    if (!other.arrival.open()) continue;
+    ahead += std::min<std::size_t>(blocks, other.arrival.blocks().size() - other.issued);
+  }
+  read.blocks_ahead = static_cast<double>(ahead);
+  return read;
 }
 
-bool ColdTier::holds_back(const sched::SequenceSpec& spec, const kv::Outlook& outlook, double prefill_row_ns) {
-  if (store_ == nullptr || cache_ == nullptr || mode_ == storage::StoreMode::kBypassed) return false;
-  if (!spec.read || spec.score_prompt) return false;
+// Both estimates, from measured rates, and what follows from them.
+ColdTier::Restore ColdTier::planned(const kv::Outlook& outlook, const sched::PrefillCost& cost) const {
+  Restore restore;
+  restore.asked = services_.clock.now();
+  restore.cost = cost;
+  restore.run = {outlook.cached_tokens / kernels::kBlockTokens * kernels::kBlockTokens, 0};
+  restore.run.tokens = outlook.known_tokens - restore.run.position;
+  restore.plan = plan_restore(restore.run, read_rate(restore.run.blocks()), cost, always_);
+  restore.note.tier = "disk";
+  restore.note.estimate_ms = restore.plan.estimate_ms;
+  restore.note.compute_ms = restore.plan.compute_ms;
+  restore.note.declined_tokens = outlook.known_tokens - outlook.cached_tokens;
+  return restore;
+}
+
+sched::GateAnswer ColdTier::ask(const sched::SequenceSpec& spec, const kv::Outlook& outlook,
+                                const sched::PrefillCost& cost) {
+  if (store_ == nullptr || cache_ == nullptr || mode_ == storage::StoreMode::kBypassed) return {};
+  if (!spec.read || spec.score_prompt) return {};
+  const bool worth = outlook.known_tokens >= outlook.cached_tokens + kWorthTokens;
   const auto known = restores_.find(spec.seq.value);
   if (known == restores_.end()) {
-    if (outlook.known_tokens < outlook.cached_tokens + kWorthTokens) return false;
-    Restore restore;
-    restore.asked = services_.clock.now();
-    plan(restore, outlook, prefill_row_ns);
-    const bool slower = !always_ && restore.note.compute_ms > 0 && restore.note.estimate_ms >= restore.note.compute_ms;
-    if (slower) decline(restore, "slower", totals_.declined_slower);
-    const bool waits = !slower && begin(restore, spec);
-    restores_.emplace(spec.seq.value, std::move(restore));
-    return waits;
+    if (!worth) return {};
+    Restore restore = planned(outlook, cost);
+    if (!restore.plan.read) {
+      restore.note.declined_read_ms = restore.plan.read_ms;
+      restore.note.declined_compute_ms = restore.plan.compute_ms;
+      decline(restore, "slower", totals_.declined_slower);
+    }
+    return begin(restores_.emplace(spec.seq.value, std::move(restore)).first->second, spec);
   }
   Restore& restore = known->second;
-  if (restore.done) return false;
-  if (restore.arrival.open()) return true;
-  if (outlook.known_tokens < outlook.cached_tokens + kWorthTokens) {  // another request brought it up
+  if (restore.arrival.open()) return go_on(restore, outlook);
+  if (!restore.done && !worth) {  // another request brought it up
     restore.done = true;
     restore.note.declined_tokens = 0;
-    return false;
   }
   return begin(restore, spec);
 }
 
-// Room for the blocks, and the first reads. False: the sequence starts without them.
-bool ColdTier::begin(Restore& restore, const sched::SequenceSpec& spec) {
-  Result<kv::Arrival> arrival = cache_->begin_arrival(*spec.prompt, *spec.keys, spec.request, spec.tenant);
+// Room for the blocks, and the first reads. An empty answer: the sequence starts without them.
+sched::GateAnswer ColdTier::begin(Restore& restore, const sched::SequenceSpec& spec) {
+  if (restore.done) return {};
+  const auto whole = static_cast<std::uint32_t>(spec.prompt->tokens.size()) / kernels::kBlockTokens + 1;
+  const std::uint32_t above = restore.run.position / kernels::kBlockTokens;
+  // Head and arrival take their room side by side; where that is short, nothing is computed meanwhile.
+  if (restore.plan.head_blocks > 0 && cache_->available_blocks() < whole - above + 1) {
+    restore.plan.head_blocks = 0;
+    restore.plan.mixed_ms = 0;
+    restore.note.estimate_ms = restore.plan.read_ms;
+  }
+  Result<kv::Arrival> arrival = cache_->begin_arrival(*spec.prompt, *spec.keys, spec.request, spec.tenant,
+                                                      {restore.plan.head_blocks, ~std::size_t{0}});
   if (arrival.ok() && arrival->open()) {
     restore.arrival = std::move(arrival).value();
-    return true;
+    restore.last_came = services_.clock.now();
+    if (restore.plan.head_blocks == 0) return {true, 0};
+    restore.head_end = restore.run.position + restore.plan.head_blocks * kernels::kBlockTokens;
+    ++totals_.mixed_restores;
+    return {false, restore.head_end};
   }
-  // No room now, or another request is bringing the same blocks up.
-  if (ms_between(restore.asked, services_.clock.now()) < kLongestWaitMs) return true;
+  // No room now, or another request is bringing the same blocks up. Computing needs the room as well.
+  const double waited_ms = ms_between(restore.asked, services_.clock.now());
+  const bool computes_sooner = arrival.ok() && !always_ && restore.plan.compute_ms > 0;
+  const double longest_ms = computes_sooner ? std::min(kLongestWaitMs, restore.plan.compute_ms) : kLongestWaitMs;
+  if (waited_ms < longest_ms) return {true, 0};
   if (arrival.ok()) {
     decline(restore, "late", totals_.declined_late);
   } else {
     decline(restore, "no_room", totals_.declined_room);
   }
-  return false;
+  return {};
 }
 
+// Its blocks are on their way, or came.
+sched::GateAnswer ColdTier::go_on(Restore& restore, const kv::Outlook& outlook) {
+  if (restore.done) return {};
+  if (outlook.cached_tokens < restore.head_end) return {false, restore.head_end};
+  restore.head_end = 0;
+  restore.arrival.look_again();
+  settle(restore);
+  return {!restore.done, 0};
+}
+
+// One block of each in turn, so that a long run does not keep a short one waiting.
 void ColdTier::issue_reads() {
-  if (store_ == nullptr || executor_ == nullptr) return;
-  for (auto& [id, restore] : restores_) {
-    if (!issue(id, restore)) return;
+  if (store_ == nullptr || executor_ == nullptr || restores_.empty()) return;
+  const double ahead = read_bytes_per_s_ * kAheadMs * 1e-3;
+  const auto most = static_cast<std::size_t>(std::clamp(ahead, double{kLeastReadBytes}, double{kReadBytes}));
+  const std::size_t block_bytes = executor_->layout().block_bytes();
+  for (std::size_t passed = 0; passed < restores_.size();) {
+    if (!reading_.empty() && (reading_.size() + 1) * block_bytes > most) return;
+    auto next = restores_.upper_bound(last_issued_);
+    if (next == restores_.end()) next = restores_.begin();
+    last_issued_ = next->first;
+    Restore& restore = next->second;
+    const bool wants = restore.arrival.open() && restore.issued < restore.arrival.blocks().size();
+    if (wants && !issue(next->first, restore)) return;
+    passed = wants ? 0 : passed + 1;
   }
 }
 
 // False when no more may be in flight.
 bool ColdTier::issue(std::uint64_t id, Restore& restore) {
-  if (!restore.arrival.open() || restore.done) return true;
-  const std::size_t block_bytes = executor_->layout().block_bytes();
-  while (restore.issued < restore.arrival.blocks().size()) {
-    if (!reading_.empty() && (reading_.size() + 1) * block_bytes > kReadBytes) return false;
-    const kv::ArrivingBlock& block = restore.arrival.blocks()[restore.issued];
-    Reading reading{id, restore.issued, nullptr};
-    storage::GetBlock get;
-    get.block = stored(block.cold);
-    get.into = executor_->host_memory(block.to);
-    if (get.into.empty()) {
-      reading.buffer = take_buffer();
-      if (reading.buffer == nullptr) return false;
-      get.into = *reading.buffer;
-    }
-    get.ticket = next_ticket_++;
-    if (store_->get({&get, 1}) == 0) {
-      give_buffer(std::move(reading.buffer));
-      return false;
-    }
-    reading_.emplace(get.ticket, std::move(reading));
-    ++restore.issued;
+  const kv::ArrivingBlock& block = restore.arrival.blocks()[restore.issued];
+  Reading reading{id, restore.issued, nullptr};
+  storage::GetBlock get;
+  get.block = stored(block.cold);
+  get.into = executor_->host_memory(block.to);
+  if (get.into.empty()) {
+    reading.buffer = take_buffer();
+    if (reading.buffer == nullptr) return false;
+    get.into = *reading.buffer;
   }
+  get.ticket = next_ticket_++;
+  if (store_->get({&get, 1}) == 0) {
+    give_buffer(std::move(reading.buffer));
+    return false;
+  }
+  reading_.emplace(get.ticket, std::move(reading));
+  ++restore.issued;
   return true;
 }
 
@@ -126,27 +177,24 @@ void ColdTier::on_read(const storage::StoreEvent& event) {
   if (found == reading_.end()) return;
   Reading reading = std::move(found->second);
   reading_.erase(found);
-  const auto owner = restores_.find(reading.restore);
-  if (owner == restores_.end()) {
-    give_buffer(std::move(reading.buffer));
-    return;
-  }
-  Restore& restore = owner->second;
+  Restore& restore = restores_.at(reading.restore);  // it stays until its last read was answered
   bool good = event.kind == storage::StoreEvent::Kind::kRead;
   if (good && reading.buffer != nullptr) {
     good = executor_->write_block(restore.arrival.blocks()[reading.index].to, *reading.buffer).ok();
   }
   give_buffer(std::move(reading.buffer));
   ++restore.answered;
+  restore.last_came = services_.clock.now();
   if (good) {
     restore.arrival.arrived(reading.index, event.checksum);
     ++totals_.restored_blocks;
   } else {
     restore.arrival.missed(reading.index, copy_is_gone(event.miss));
-    restore.note.declined = "damaged";
+    if (!restore.done) restore.note.declined = "damaged";
     give_up_rest(restore);
   }
-  settle(owner->first);
+  if (restore.head_end == 0) settle(restore);
+  drop_if_over(reading.restore);
   issue_reads();
 }
 
@@ -158,42 +206,85 @@ void ColdTier::give_up_rest(Restore& restore) {
   }
 }
 
-void ColdTier::settle(std::uint64_t id) {
-  Restore& restore = restores_.at(id);
-  if (!restore.arrival.open() || restore.answered < restore.arrival.blocks().size()) return;
-  restore.done = true;
-  restore.note.tokens = restore.arrival.warmed_tokens();
-  restore.note.declined_tokens -= std::min(restore.note.declined_tokens, restore.note.tokens);
-  restore.note.ms = ms_between(restore.asked, services_.clock.now());
-  if (restore.note.declined.empty()) {
-    restore.note.declined_tokens = 0;
-  } else {
-    ++totals_.declined_damaged;
+// A request that reads does not wait on when computing what is left would be sooner. What is in flight still comes, and
+// finds its place in the tree or is given back.
+void ColdTier::cut_stalled() {
+  const Ticks now = services_.clock.now();
+  for (auto& [id, restore] : restores_) {
+    if (restore.done || restore.forgotten || restore.head_end > 0 || !restore.arrival.open()) continue;
+    const auto& blocks = restore.arrival.blocks();
+    ReadState state;
+    state.asked_ms = ms_between(restore.asked, now);
+    state.idle_ms = ms_between(restore.last_came, now);
+    state.estimate_ms = restore.plan.mixed_ms > 0 ? restore.plan.mixed_ms : restore.plan.read_ms;
+    state.blocks = static_cast<std::uint32_t>(blocks.size());
+    state.blocks_left = state.blocks - static_cast<std::uint32_t>(restore.answered);
+    const std::uint32_t here = blocks.front().cold.first_position + restore.arrival.warmed_tokens();
+    const double compute_left_ms = restore.cost.ms(here, restore.run.position + restore.run.tokens);
+    const bool stands_still = state.idle_ms > (always_ || restore.cost.known() ? kLongestIdleMs : kLongestWaitMs);
+    if (!stands_still && (always_ || !overdue(state, compute_left_ms))) continue;
+    restore.note.declined = "stalled";
+    restore.note.declined_read_ms = read_left_ms(state);
+    restore.note.declined_compute_ms = compute_left_ms;
+    give_up_rest(restore);
+    restore.done = true;
+    settle(restore);
   }
-  totals_.restored_tokens += restore.note.tokens;
-  totals_.restore_ms += restore.note.ms;
-  if (restore.forgotten) restores_.erase(id);
+}
+
+// What the request is told, once nothing is waited for any more.
+void ColdTier::settle(Restore& restore) {
+  const bool all_answered = restore.answered == restore.arrival.blocks().size();
+  if (restore.told || !(restore.done || all_answered)) return;
+  restore.done = true;
+  restore.told = true;
+  kv::Restored& note = restore.note;
+  const std::uint32_t begin = restore.arrival.blocks().front().cold.first_position;
+  note.tokens = std::min(restore.arrival.warmed_tokens(), restore.run.position + restore.run.tokens - begin);
+  note.declined_tokens -= std::min(note.declined_tokens, note.tokens);
+  note.ms = ms_between(restore.asked, restore.last_came);
+  note.compute_ms = restore.cost.ms(begin, begin + note.tokens);
+  if (!note.declined.empty()) {
+    ++(note.declined == "stalled" ? totals_.declined_stalled : totals_.declined_damaged);
+  } else if (restore.plan.mixed_ms > 0) {
+    note.declined = "mixed";
+    note.declined_read_ms = restore.plan.read_ms;
+    note.declined_compute_ms = restore.plan.mixed_ms;
+  } else {
+    note.declined_tokens = 0;
+  }
+  totals_.restored_tokens += note.tokens;
+  totals_.restore_ms += note.ms;
+}
+
+void ColdTier::drop_if_over(std::uint64_t id) {
+  const auto found = restores_.find(id);
+  if (found == restores_.end() || !found->second.forgotten) return;
+  const Restore& restore = found->second;
+  if (!restore.arrival.open() || restore.answered == restore.arrival.blocks().size()) restores_.erase(found);
 }
 
 kv::Restored ColdTier::opened(SeqId seq) {
   const auto found = restores_.find(seq.value);
   if (found == restores_.end()) return {};
   const kv::Restored note = found->second.note;
-  restores_.erase(found);
+  forget(seq);
   return note;
 }
 
 void ColdTier::forget(SeqId seq) {
   const auto found = restores_.find(seq.value);
   if (found == restores_.end()) return;
-  Restore& restore = found->second;
-  restore.forgotten = true;
-  give_up_rest(restore);
-  if (!restore.arrival.open() || restore.done) {
-    restores_.erase(found);
-  } else {
-    settle(found->first);
-  }
+  found->second.forgotten = true;
+  found->second.done = true;
+  found->second.told = true;
+  found->second.head_end = 0;
+  give_up_rest(found->second);
+  drop_if_over(seq.value);
+}
+
+bool ColdTier::holds_room() const {
+  return std::any_of(restores_.begin(), restores_.end(), [](const auto& each) { return each.second.arrival.open(); });
 }
 
 }  // namespace larder::engine

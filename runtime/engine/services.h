@@ -44,6 +44,7 @@ struct Services {
   std::shared_ptr<LoopInbox> inbox;
   ExecutorFactory make_executor;
   WeightsHasher hash_weights;
+  DiskOpener open_disk;
   std::string data_dir;
   std::string models_dir;
   std::string digest_cache;

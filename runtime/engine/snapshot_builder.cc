@@ -136,6 +136,8 @@ void SnapshotBuilder::add_store(Snapshot& all, const ColdTier& cold) {
   store.declined_room = state.declined_room;
   store.declined_late = state.declined_late;
   store.declined_damaged = state.declined_damaged;
+  store.declined_stalled = state.declined_stalled;
+  store.mixed_restores = state.mixed_restores;
 }
 
 void SnapshotBuilder::add_tenants(Snapshot& all, const Sources& from) const {

@@ -43,6 +43,8 @@ struct StoreInfo {
   std::uint64_t declined_room = 0;
   std::uint64_t declined_late = 0;
   std::uint64_t declined_damaged = 0;
+  std::uint64_t declined_stalled = 0;
+  std::uint64_t mixed_restores = 0;  // requests that computed a start while the rest was read
 };
 
 }  // namespace larder::engine

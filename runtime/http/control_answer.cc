@@ -175,7 +175,8 @@ void write(JsonWriter& out, const engine::StoreInfo& s) {
          s.budget_bytes, "budget_spent", s.budget_spent, "damaged_blocks", s.damaged_blocks, "failed_io", s.failed_io,
          "last_failure", s.last_failure, "io_path", s.io_path, "cipher", s.cipher, "restored_blocks", s.restored_blocks,
          "restored_tokens", s.restored_tokens, "restore_ms", s.restore_ms, "declined_slower", s.declined_slower,
-         "declined_room", s.declined_room, "declined_late", s.declined_late, "declined_damaged", s.declined_damaged);
+         "declined_room", s.declined_room, "declined_late", s.declined_late, "declined_damaged", s.declined_damaged,
+         "declined_stalled", s.declined_stalled, "mixed_restores", s.mixed_restores);
 }
 
 void write(JsonWriter& out, const engine::Interval& i) {

@@ -50,9 +50,17 @@ std::string restored(const kv::Restored& r) {
     text += ".";
   }
   if (r.declined.empty() || r.declined_tokens == 0) return text;
-  text += " " + tokens(r.declined_tokens) + " on " + r.tier + " were computed instead: ";
-  if (r.declined == "slower") {
-    return text + "restoring would take " + duration(r.estimate_ms) + ", computing " + duration(r.compute_ms) + ".";
+  text += " " + tokens(r.declined_tokens) + " on " + r.tier;
+  const std::string read = duration(r.declined_read_ms);
+  const std::string computed = duration(r.declined_compute_ms);
+  if (r.declined == "mixed") {
+    return text + " were computed while the rest was read: about " + computed + " in all, reading everything " + read +
+           ".";
+  }
+  text += " were computed instead: ";
+  if (r.declined == "slower") return text + "restoring would take " + read + ", computing " + computed + ".";
+  if (r.declined == "stalled") {
+    return text + "reading fell behind and would have taken about " + read + " more, computing " + computed + ".";
   }
   if (r.declined == "no_room") return text + "memory had no room for them in time.";
   if (r.declined == "late") return text + "another request was still reading them.";
@@ -172,6 +180,8 @@ void write_counts(JsonWriter& out, const kv::Verdict& v) {
       .member("compute_ms", v.restored.compute_ms)
       .member("declined", v.restored.declined)
       .member("declined_tokens", v.restored.declined_tokens)
+      .member("declined_read_ms", v.restored.declined_read_ms)
+      .member("declined_compute_ms", v.restored.declined_compute_ms)
       .end_object();
 }
 

@@ -34,11 +34,36 @@ bool place(CacheCore& core, ArrivingBlock& block) {
   return true;
 }
 
+// Is the node that the block belongs below still cold?
+bool above_is_missing(const CacheCore& core, const ArrivingBlock& block) {
+  const NodeIndex index = core.tree.find(block.node);
+  if (index == kNoNode) return false;
+  const Node& above = core.tree.at(core.tree.at(index).parent);
+  return !above.is_root() && !above.resident();
+}
+
+// The path grows by what came to be resident above the first block.
+void hold_above(CacheCore& core, ArrivalState& arrival) {
+  const NodeIndex index = core.tree.find(arrival.blocks.front().node);
+  if (index == kNoNode) return;
+  std::vector<BlockId> above;
+  for (NodeIndex at = core.tree.at(index).parent; !core.tree.at(at).is_root(); at = core.tree.at(at).parent) {
+    above.push_back(core.tree.at(at).block);
+  }
+  for (std::size_t i = arrival.path.size(); i < above.size(); ++i) {
+    arrival.path.push_back(above[above.size() - 1 - i]);
+    core.hold(arrival.path.back());
+  }
+}
+
 // What is verified and complete above goes into the tree; what lies behind a missing one is given back.
 void advance(CacheCore& core, ArrivalState& arrival) {
   while (!arrival.refused && arrival.warmed < arrival.blocks.size()) {
     const BlockFate fate = arrival.fates[arrival.warmed];
     if (fate == BlockFate::kOnItsWay) return;
+    const bool waits = arrival.waits_above && above_is_missing(core, arrival.blocks.front());
+    if (fate == BlockFate::kVerified && waits) return;
+    if (std::exchange(arrival.waits_above, false) && !waits) hold_above(core, arrival);
     arrival.refused = fate == BlockFate::kMissed || !place(core, arrival.blocks[arrival.warmed]);
     if (!arrival.refused) ++arrival.warmed;
   }
@@ -86,6 +111,13 @@ void Arrival::missed(std::size_t index, bool gone) {
   core_->forget_cold(node);
 }
 
+void Arrival::look_again() { advance(*core_, core_->arrivals[slot_]); }
+
+bool Arrival::complete() const {
+  const ArrivalState& arrival = core_->arrivals[slot_];
+  return arrival.warmed == arrival.blocks.size();
+}
+
 bool Arrival::settled() const {
   const std::vector<BlockFate>& fates = core_->arrivals[slot_].fates;
   return std::find(fates.begin(), fates.end(), BlockFate::kOnItsWay) == fates.end();
@@ -103,6 +135,8 @@ void Arrival::close() {
   INVARIANT(settled());
   CacheCore& core = *std::exchange(core_, nullptr);
   ArrivalState& arrival = core.arrivals[slot_];
+  arrival.refused = true;  // what waits for a block above it waits no longer
+  advance(core, arrival);
   for (auto block = arrival.blocks.rbegin(); block != arrival.blocks.rend(); ++block) {
     if (block->to != kNoBlock) core.release(block->to);
   }

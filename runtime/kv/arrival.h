@@ -3,7 +3,8 @@
 // have a place to come to, and what came until it is destroyed, so that the prompt it was for finds it. Made by
 // PrefixCache::begin_arrival; move-only.
 // Way:      begin -> each block is answered once, in any order, by arrived or missed -> settled() -> open the claim ->
-//           destroy. A block is found from the moment that it and all above it have arrived.
+//           destroy. A block is found from the moment that it and all above it have arrived. Where it begins below
+//           cold blocks that somebody else brings or computes (ColdPart::skip), look_again() finds them there.
 // Requires: not destroyed before settled(): the blocks are being written to.
 // Threads:  the engine thread only.
 #pragma once
@@ -26,6 +27,12 @@ struct ArrivingBlock {
 
 enum class BlockFate : std::uint8_t { kOnItsWay, kVerified, kMissed };
 
+// Which of the cold blocks of a prompt, top first.
+struct ColdPart {
+  std::size_t skip = 0;
+  std::size_t most = ~std::size_t{0};
+};
+
 class Arrival {
  public:
   Arrival() = default;
@@ -41,7 +48,9 @@ class Arrival {
   void arrived(std::size_t index, std::uint64_t checksum);
   // It cannot be had. gone: the stored copy is damaged or missing, so the node goes, and all below it.
   void missed(std::size_t index, bool gone);
+  void look_again();  // the block above the first one may be there now
   bool settled() const;
+  bool complete() const;                // all can be found
   std::uint32_t warmed_tokens() const;  // of the blocks that can be found now
 
  private:

@@ -59,6 +59,7 @@ struct ArrivalState {
   std::vector<BlockFate> fates;  // of the same indices
   std::uint32_t warmed = 0;      // leading blocks that reached the tree
   bool refused = false;          // one of them is missing: those behind it are given back
+  bool waits_above = false;      // it begins below blocks that were cold then
 };
 
 class CacheCore {

@@ -177,9 +177,10 @@ class PrefixCache {
   std::vector<StoredName> take_lost();  // copies whose nodes are gone: drop them
   // Blocks found on the lower tier, parents first: cold nodes from now on. How many; the rest is lost.
   std::uint32_t adopt(std::span<const ChainedBlock> blocks, const std::shared_ptr<const Identity>& identity);
-  // Room for the cold blocks that the prompt goes through; closed when there are none, or they are on their way.
-  // Errors: kResourceExhausted with the arithmetic; nothing has changed then.
-  Result<Arrival> begin_arrival(const PreparedPrompt& prompt, const PromptKeys& keys, RequestId by, TenantId tenant);
+  // Room for the cold blocks that the prompt goes through, or for a part of them; closed when there are none, or they
+  // are on their way.  Errors: kResourceExhausted with the arithmetic; nothing has changed then.
+  Result<Arrival> begin_arrival(const PreparedPrompt& prompt, const PromptKeys& keys, RequestId by, TenantId tenant,
+                                ColdPart part = {});
 
   // Recounts every sum from its parts and checks every edge; the first fault in words, "" when all is well. Slow.
   std::string audit() const;

@@ -183,14 +183,17 @@ std::uint32_t PrefixCache::adopt(std::span<const ChainedBlock> blocks,
 }
 
 Result<Arrival> PrefixCache::begin_arrival(const PreparedPrompt& prompt, const PromptKeys& keys, RequestId by,
-                                           TenantId tenant) {
+                                           TenantId tenant, ColdPart part) {
   CacheCore& core = *core_;
   const Walk walk = core.tree.walk(core.tree.find_root(keys), prompt.tokens);
   const std::size_t resident = core.resident_part(walk).whole.size();
-  const std::vector<NodeIndex> cold = cold_part(core, walk, resident);
+  std::vector<NodeIndex> cold = cold_part(core, walk, resident);
+  cold.erase(cold.begin(), cold.begin() + static_cast<std::ptrdiff_t>(std::min(part.skip, cold.size())));
+  cold.resize(std::min(part.most, cold.size()));
   if (cold.empty()) return Arrival();
   ArrivalState state;
   state.used = true;
+  state.waits_above = part.skip > 0;
   for (std::size_t i = 0; i < resident; ++i) {
     state.path.push_back(core.tree.at(walk.whole[i]).block);
     core.hold(state.path.back());

@@ -54,12 +54,17 @@ struct Eviction {
 struct Restored {
   std::uint32_t tokens = 0;  // brought up for it, of those reused
   std::string tier;          // from where; "": nothing lay below
-  double ms = 0;             // from the decision to the last block
-  double estimate_ms = 0;    // what that was expected to take
-  double compute_ms = 0;     // what computing them would have taken at the measured rate; 0: not measured yet
-  // Why part of what lay below was computed instead: "slower", "no_room", "late", "damaged"; "": nothing was.
+  double ms = 0;             // from the decision to the last of their blocks
+  double estimate_ms = 0;    // what reading was expected to take
+  double compute_ms = 0;     // what computing `tokens` would have taken at the measured rate; 0: not measured yet
+  // Why part of what lay below was computed instead: "slower", "no_room", "late", "damaged", "stalled" (reading fell
+  // behind), "mixed" (computed while the rest was read: faster than either alone); "": nothing was.
   std::string declined;
   std::uint32_t declined_tokens = 0;
+  // What was expected when that was decided. "slower", "stalled": of reading, and of computing, those tokens.
+  // "mixed": of reading everything, and of both at once. Else 0.
+  double declined_read_ms = 0;
+  double declined_compute_ms = 0;
 };
 
 struct Verdict {

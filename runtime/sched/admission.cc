@@ -85,7 +85,25 @@ bool Scheduler::free_a_slot(const Sequence& sequence) {
   return false;
 }
 
-void Scheduler::start(Sequence& sequence) {
+// As if what the sequence computed itself before it came back were still to be computed.
+kv::Verdict Scheduler::verdict_of(const Sequence& sequence) {
+  kv::Verdict verdict = sequence.claim.verdict();
+  if (!sequence.head) return verdict;
+  const Head& head = *sequence.head;
+  const std::uint32_t own = std::max(head.begin, std::min(head.end, verdict.reused_tokens)) - head.begin;
+  const kv::Verdict& first = head.verdict;
+  verdict.kind = first.kind;
+  verdict.divergence = first.divergence;
+  verdict.eviction = first.eviction;
+  verdict.identity_part = first.identity_part;
+  if (verdict.eviction) verdict.eviction->lost_tokens = own;
+  verdict.reused_tokens -= own;
+  if (verdict.reused_tokens == 0) verdict.tier = first.tier;
+  return verdict;
+}
+
+// run_to: the sequence comes back when its prompt was computed that far; 0: it runs to its end.
+void Scheduler::start(Sequence& sequence, std::uint32_t run_to) {
   kv::OpenRequest request;
   request.seq = sequence.spec.seq;
   request.request = sequence.spec.request;
@@ -99,12 +117,17 @@ void Scheduler::start(Sequence& sequence) {
   const Ticks begun = clock_.now();
   sequence.claim = cache_.open(std::move(request));
   const double match_ms = ms_between(begun, clock_.now());
-  const kv::Restored restored = gate_ == nullptr ? kv::Restored() : gate_->opened(sequence.spec.seq);
   waiting_.erase(sequence.order);
   active_.emplace(sequence.order, &sequence);
+  sequence.run_to = run_to;
+  if (run_to > 0) {
+    if (!sequence.head) sequence.head = Head{sequence.claim.verdict(), sequence.claim.committed(), run_to};
+    return;
+  }
+  const kv::Restored restored = gate_ == nullptr ? kv::Restored() : gate_->opened(sequence.spec.seq);
   if (sequence.started) return;
   sequence.started = true;
-  sequence.verdict = sequence.claim.verdict();
+  sequence.verdict = verdict_of(sequence);
   sequence.verdict.restored = restored;
   sequence.verdict.restored.tokens = std::min(restored.tokens, sequence.verdict.reused_tokens);
   if (restored.tokens > 0 && sequence.verdict.reused_tokens > 0) sequence.verdict.tier = restored.tier;
@@ -118,13 +141,14 @@ void Scheduler::start(Sequence& sequence) {
 bool Scheduler::admit_one() {
   bool first_is_too_large = false;
   const bool full = active_count() >= limits_.max_batch;
-  const double measured = rates_.prefill_tokens_per_s() > 0 ? rates_.prefill_row_ns() : 0;
   for (Sequence* candidate : candidates()) {
     if (full && active_of(candidate->spec.tenant) > 0) continue;
     if (gate_ != nullptr) candidate->spec.keys = gate_->keys_for(candidate->spec);
     const kv::Outlook outlook = cache_.outlook(*candidate->spec.prompt, *candidate->spec.keys);
     if (must_wait(*candidate, outlook)) continue;
-    if (gate_ != nullptr && gate_->holds_back(candidate->spec, outlook, measured)) continue;
+    const GateAnswer gate =
+        gate_ == nullptr ? GateAnswer() : gate_->ask(candidate->spec, outlook, rates_.prefill_cost());
+    if (gate.waits) continue;
     while (!has_room(*candidate, outlook) && put_back_a_paused_one()) {
     }
     if (!has_room(*candidate, outlook) && !active_.empty()) {
@@ -134,7 +158,7 @@ bool Scheduler::admit_one() {
     }
     if (!free_a_slot(*candidate)) continue;
     passed_over_ = first_is_too_large ? passed_over_ + 1 : 0;
-    start(*candidate);
+    start(*candidate, gate.run_to);
     return true;
   }
   return false;

@@ -66,4 +66,11 @@ PlanRates Rates::for_plan() const {
   return rates;
 }
 
+PrefillCost Rates::prefill_cost() const {
+  if (prefill_row_ns_ <= 0) return {};
+  if (newest_row_ns_ <= 0 || !slope_known_) return {prefill_row_ns_, 0};
+  const PlanRates line = for_plan();
+  return {line.row_ns, line.row_depth_ns};
+}
+
 }  // namespace larder::sched

@@ -9,6 +9,7 @@
 #include <cstdint>
 
 #include "runtime/sched/plan.h"
+#include "runtime/sched/prefill_cost.h"
 
 namespace larder::sched {
 
@@ -32,6 +33,8 @@ class Rates {
   // By how much estimates have fallen short lately, at least a little; plans keep so much room.
   double shortfall() const { return shortfall_; }
 
+  // What rows of a prompt cost beyond the steps that are run anyway; flat until depths were compared.
+  PrefillCost prefill_cost() const;
   // A prompt row with its share of everything, whatever its depth.
   double prefill_row_ns() const { return prefill_row_ns_ > 0 ? prefill_row_ns_ : kUnknownRowNs; }
   double decode_step_ns() const { return decode_step_ns_ > 0 ? decode_step_ns_ : kUnknownStepNs; }

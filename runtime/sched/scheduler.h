@@ -112,7 +112,8 @@ class Scheduler {
   bool has_room(const Sequence& sequence, const kv::Outlook& outlook) const;
   bool put_back_a_paused_one();
   bool free_a_slot(const Sequence& sequence);
-  void start(Sequence& sequence);
+  void start(Sequence& sequence, std::uint32_t run_to);
+  static kv::Verdict verdict_of(const Sequence& sequence);
   std::uint32_t active_count() const;
   std::uint32_t active_of(TenantId tenant) const;
 
@@ -120,7 +121,8 @@ class Scheduler {
   PlanInput plan_input();
   bool make_room(Sequence& sequence, std::uint32_t until);
   Sequence* victim_for(const Sequence& sequence);
-  void put_back(Sequence& sequence);
+  void put_back(Sequence& sequence);  // preempted
+  void leave(Sequence& sequence);     // back into the queue; what it computed stays as cache
   bool in_open_chunk(SeqId seq) const;
   void drop_open_chunk();
   std::optional<exec::Step> build(const StepPlan& plan);

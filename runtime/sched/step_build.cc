@@ -56,7 +56,7 @@ PlanInput Scheduler::plan_input() {
   });
   for (const Sequence* sequence : prefill) {
     input.prefill.push_back(
-        {sequence->spec.seq, sequence->spec.tenant, sequence->rows_left(), sequence->claim.committed()});
+        {sequence->spec.seq, sequence->spec.tenant, sequence->rows_to_run(), sequence->claim.committed()});
   }
   return input;
 }
@@ -94,7 +94,10 @@ bool Scheduler::make_room(Sequence& sequence, std::uint32_t until) {
       continue;
     }
     const bool oldest = active_.begin()->second == &sequence;
-    if (oldest && active_.size() == 1) {
+    const bool alone = oldest && active_.size() == 1;
+    if (alone && gate_ != nullptr && gate_->holds_room()) {
+      put_back(sequence);
+    } else if (alone) {
       end(sequence, SequenceEnd::kFailed, grown, kv::CloseAs::kDone);
     } else if (!oldest) {
       put_back(sequence);
@@ -104,6 +107,11 @@ bool Scheduler::make_room(Sequence& sequence, std::uint32_t until) {
 }
 
 void Scheduler::put_back(Sequence& sequence) {
+  leave(sequence);
+  ++totals_.put_back;
+}
+
+void Scheduler::leave(Sequence& sequence) {
   const std::vector<Token> tokens = sequence.claim.tokens();
   sequence.claim.close(kv::CloseAs::kDone);
   sequence.claim = kv::Claim();
@@ -113,9 +121,9 @@ void Scheduler::put_back(Sequence& sequence) {
     sequence.spec.keys = longer_keys(*sequence.spec.keys, tokens);
     sequence.spec.prompt = std::move(longer);
   }
+  sequence.run_to = 0;
   active_.erase(sequence.order);
   waiting_.emplace(sequence.order, &sequence);
-  ++totals_.put_back;
 }
 
 // The layers it ran are lost; its sequences start the chunk again.

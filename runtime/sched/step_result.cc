@@ -97,7 +97,11 @@ void Scheduler::finish_part(const RunningPart& part, exec::SequenceOutput& outpu
         kv::CloseAs::kDone);
     return;
   }
-  deliver(sequence, output);
+  if (sequence.run_to > 0 && part.until >= sequence.run_to) {
+    leave(sequence);
+  } else {
+    deliver(sequence, output);
+  }
 }
 
 void Scheduler::deliver(Sequence& sequence, const exec::SequenceOutput& output) {
@@ -136,9 +140,8 @@ void Scheduler::end(Sequence& sequence, SequenceEnd why, Status status, kv::Clos
     report.end_node = closed.end;
     report.kept_tokens = closed.kept_tokens;
     sequence.claim = kv::Claim();
-  } else if (gate_ != nullptr) {
-    gate_->forget(sequence.spec.seq);
   }
+  if (gate_ != nullptr) gate_->forget(sequence.spec.seq);
   waiting_.erase(sequence.order);
   active_.erase(sequence.order);
   share_.leave(sequence.spec.tenant);

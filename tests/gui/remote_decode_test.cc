@@ -86,8 +86,9 @@ void fill(Filler& f, kv::Verdict& v) {
     auto& [at, by_request, by_tenant, policy, lost, last_hit] = eviction.emplace();
     f.fill(at, by_request, by_tenant, policy, lost, last_hit);
   }
-  auto& [tokens, from, ms, estimate_ms, compute_ms, declined, declined_tokens] = restored;
-  f.fill(tokens, from, ms, estimate_ms, compute_ms, declined, declined_tokens);
+  auto& [tokens, from, ms, estimate_ms, compute_ms, declined, declined_tokens, declined_read_ms, declined_compute_ms] =
+      restored;
+  f.fill(tokens, from, ms, estimate_ms, compute_ms, declined, declined_tokens, declined_read_ms, declined_compute_ms);
 }
 
 void fill(Filler& f, engine::TreeNode& n) {
@@ -142,10 +143,10 @@ void fill(Filler& f, engine::PoolInfo& p) {
 void fill(Filler& f, engine::StoreInfo& s) {
   auto& [used, reason, mode, blocks, on_disk, cap, keep_free, pinned, queued, queued_bytes, lag, stored, written, read,
          read_bytes, evicted, refused, missed, read_rate, write_rate, budget, spent, damaged, failed, last_failure,
-         io_path, cipher, restored, restored_tokens, restore_ms, slower, room, late, broken] = s;
+         io_path, cipher, restored, restored_tokens, restore_ms, slower, room, late, broken, stalled, mixed] = s;
   f.fill(used, reason, mode, blocks, on_disk, cap, keep_free, pinned, queued, queued_bytes, lag, stored, written, read,
          read_bytes, evicted, refused, missed, read_rate, write_rate, budget, spent, damaged, failed, last_failure,
-         io_path, cipher, restored, restored_tokens, restore_ms, slower, room, late, broken);
+         io_path, cipher, restored, restored_tokens, restore_ms, slower, room, late, broken, stalled, mixed);
 }
 
 void fill(Filler& f, engine::Interval& i) {

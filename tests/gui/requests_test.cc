@@ -72,7 +72,7 @@ RequestRecord evictedRecord() {
 
 RequestRecord restoredRecord() {
   RequestRecord record = clockRecord();
-  record.verdict.restored = Restored{1984, QStringLiteral("disk"), 31, 35, 1900, QString(), 0};
+  record.verdict.restored = Restored{1984, QStringLiteral("disk"), 31, 35, 1900, QString(), 0, 0, 0};
   record.timings.queue_ms = 40;
   return record;
 }
@@ -231,6 +231,14 @@ void RequestsTest::whatWasNotRestoredSaysWhy_data() {
   QTest::newRow("late") << QStringLiteral("late") << QStringLiteral(": another request was still reading them.");
   QTest::newRow("damaged") << QStringLiteral("damaged")
                            << QStringLiteral(": what was read did not pass its checks and was dropped.");
+  QTest::newRow("stalled") << QStringLiteral("stalled")
+                           << QStringLiteral(
+                                  ": reading fell behind and would have taken about 35.0\u00a0ms more, "
+                                  "computing 20.0\u00a0ms.");
+  QTest::newRow("mixed") << QStringLiteral("mixed")
+                         << QStringLiteral(
+                                ": the rest was read meanwhile, about 20.0\u00a0ms in all, where reading "
+                                "everything would take 35.0\u00a0ms.");
   QTest::newRow("newer engine") << QStringLiteral("moon") << QStringLiteral(".");
 }
 
@@ -238,7 +246,7 @@ void RequestsTest::whatWasNotRestoredSaysWhy() {
   QFETCH(QString, reason);
   QFETCH(QString, says);
   Verdict verdict;
-  verdict.restored = Restored{0, QStringLiteral("disk"), 0, 35, 20, reason, 96};
+  verdict.restored = Restored{0, QStringLiteral("disk"), 0, 0, 0, reason, 96, 35, 20};
   QCOMPARE(restoreText(verdict),
            QStringLiteral("96 tokens were computed though they could be restored from disk") + says);
   verdict.restored->tokens = 64;

@@ -112,6 +112,7 @@ void EngineRig::open() {
   options.packs_dir = options_.packs_dir;
   options.overrides = options_.settings;
   options.hash_weights = options_.hash_weights;
+  options.open_disk = options_.open_disk;
   const auto named = [&](const char* key) {
     for (const auto& [name, value] : options.overrides) {
       if (name == key) return true;

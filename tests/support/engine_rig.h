@@ -23,6 +23,7 @@ struct EngineRigOptions {
   std::string packs_dir;
   FakeDeviceOptions fake;
   engine::WeightsHasher hash_weights;  // empty: the real one
+  engine::DiskOpener open_disk;        // empty: the real one
 };
 
 // One whole answer.

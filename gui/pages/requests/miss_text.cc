@@ -92,8 +92,15 @@ QString fromTier(const QString& tier) {
 QString declinedReason(const Restored& restored) {
   if (restored.declined == QLatin1String("slower")) {
     return MissText::tr("restoring would take %1, computing %2")
-        .arg(durationText(restored.estimate_ms),
-             restored.compute_ms > 0 ? durationText(restored.compute_ms) : noData());
+        .arg(durationText(restored.declined_read_ms), durationText(restored.declined_compute_ms));
+  }
+  if (restored.declined == QLatin1String("stalled")) {
+    return MissText::tr("reading fell behind and would have taken about %1 more, computing %2")
+        .arg(durationText(restored.declined_read_ms), durationText(restored.declined_compute_ms));
+  }
+  if (restored.declined == QLatin1String("mixed")) {
+    return MissText::tr("the rest was read meanwhile, about %1 in all, where reading everything would take %2")
+        .arg(durationText(restored.declined_compute_ms), durationText(restored.declined_read_ms));
   }
   if (restored.declined == QLatin1String("no_room")) return MissText::tr("memory had no room for them in time");
   if (restored.declined == QLatin1String("late")) return MissText::tr("another request was still reading them");

@@ -42,6 +42,8 @@ QString declinedText(const StoreInfo& store) {
   add(store.declined_room, TierText::tr("%1 without room"));
   add(store.declined_late, TierText::tr("%1 still being read"));
   add(store.declined_damaged, TierText::tr("%1 damaged"));
+  add(store.declined_stalled, TierText::tr("%1 read too slowly"));
+  add(store.mixed_restores, TierText::tr("%1 in part, while the rest was read"));
   return parts.isEmpty() ? TierText::tr("none") : parts.join(QStringLiteral(", "));
 }
 

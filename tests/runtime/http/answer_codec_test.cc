@@ -294,6 +294,37 @@ TEST(VerdictSentence, EveryKindSaysWhyAndWhat) {
   EXPECT_NE(verdict_sentence(v, sections).find("asked for no reuse"), std::string::npos);
 }
 
+TEST(VerdictSentence, WhatTheDiskGaveAndWhatItDidNotIsSaidWithItsNumbers) {
+  kv::Verdict v;
+  v.kind = kv::VerdictKind::kFullPrefix;
+  v.prompt_tokens = v.reused_tokens = 2000;
+  v.restored.tier = "disk";
+  v.restored.tokens = 1984;
+  v.restored.ms = 31;
+  v.restored.compute_ms = 1900;
+  const std::string done = "Restored 1,984 tokens from disk in 31 ms; computing them would take 1.9 s.";
+  EXPECT_NE(verdict_sentence(v, {}).find(done), std::string::npos) << verdict_sentence(v, {});
+  v.restored.declined_tokens = 320;
+  v.restored.declined_read_ms = 900;
+  v.restored.declined_compute_ms = 400;
+  v.restored.declined = "stalled";
+  EXPECT_NE(verdict_sentence(v, {}).find(done + " 320 tokens on disk were computed instead: reading fell behind and "
+                                                "would have taken about 900 ms more, computing 400 ms."),
+            std::string::npos)
+      << verdict_sentence(v, {});
+  v.restored.declined = "mixed";
+  EXPECT_NE(verdict_sentence(v, {}).find(done + " 320 tokens on disk were computed while the rest was read: about 400 "
+                                                "ms in all, reading everything 900 ms."),
+            std::string::npos)
+      << verdict_sentence(v, {});
+  v.restored.tokens = 0;
+  v.restored.declined = "slower";
+  EXPECT_NE(verdict_sentence(v, {}).find("320 tokens on disk were computed instead: restoring would take 900 ms, "
+                                         "computing 400 ms."),
+            std::string::npos)
+      << verdict_sentence(v, {});
+}
+
 engine::Snapshot full_snapshot() {
   engine::Snapshot s;
   s.epoch = 9;

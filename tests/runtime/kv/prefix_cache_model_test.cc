@@ -276,7 +276,9 @@ class Model {
     const std::size_t root = rng_.below(scopes_.size());
     world_.scope = scopes_[root];
     const OpenRequest wanted = world_.request(random_prompt());
-    Result<Arrival> begun = world_.cache.begin_arrival(*wanted.prompt, *wanted.keys, wanted.request, wanted.tenant);
+    const ColdPart part{rng_.below(3), rng_.below(4) == 0 ? 2 : ~std::size_t{0}};
+    Result<Arrival> begun =
+        world_.cache.begin_arrival(*wanted.prompt, *wanted.keys, wanted.request, wanted.tenant, part);
     if (!begun.ok()) {
       EXPECT_EQ(begun.error().code, ErrorCode::kResourceExhausted);
       return;
@@ -304,6 +306,7 @@ class Model {
       if (gone) world_.below.erase(block.cold.key);
       arrival.missed(index, gone);
     }
+    if (rng_.below(2) == 0) arrival.look_again();
     if (!waiting.empty()) return;
     EXPECT_TRUE(arrival.settled());
     restored_ += arrival.warmed_tokens();

@@ -140,6 +140,50 @@ TEST(Tiers, ARequestThatDoesNotWaitGivesItsBlockToTheColdNode) {
   EXPECT_EQ(world->reuse_of(prompt), 99u);
 }
 
+// The start is computed while the rest is read.
+TEST(Tiers, BlocksBelowAColdStartAreFoundOnceItIsThere) {
+  const auto world = small_world();
+  const std::vector<Token> prompt = tokens_from(1, 130);
+  put_below(*world, prompt);
+  const OpenRequest wanted = world->request(prompt);
+  auto arrival = world->cache.begin_arrival(*wanted.prompt, *wanted.keys, wanted.request, wanted.tenant, {2, 9});
+  ASSERT_TRUE(arrival.ok() && arrival->open());
+  ASSERT_EQ(arrival->blocks().size(), 3u);
+  EXPECT_EQ(arrival->blocks().front().cold.first_position, 64u);
+  for (std::size_t i = 0; i < 3; ++i) {
+    ASSERT_TRUE(world->read_up(arrival->blocks()[i]));
+    arrival->arrived(i, 1);
+  }
+  arrival->look_again();
+  EXPECT_EQ(arrival->warmed_tokens(), 0u);
+  EXPECT_EQ(world->reuse_of(prompt), 0u);
+  world->serve(tokens_from(1, 64));
+  arrival->look_again();
+  EXPECT_TRUE(arrival->complete());
+  EXPECT_EQ(world->cache.audit(), "");
+  EXPECT_EQ(world->reuse_of(prompt), 129u);
+}
+
+TEST(Tiers, BlocksBelowAStartThatNeverComesAreGivenBack) {
+  const auto world = small_world();
+  const std::vector<Token> prompt = tokens_from(1, 130);
+  put_below(*world, prompt);
+  const std::uint32_t before = world->cache.available_blocks();
+  const OpenRequest wanted = world->request(prompt);
+  {
+    auto arrival = world->cache.begin_arrival(*wanted.prompt, *wanted.keys, wanted.request, wanted.tenant, {1, 2});
+    ASSERT_TRUE(arrival.ok() && arrival->open());
+    ASSERT_EQ(arrival->blocks().size(), 2u);
+    for (std::size_t i = 0; i < 2; ++i) {
+      ASSERT_TRUE(world->read_up(arrival->blocks()[i]));
+      arrival->arrived(i, 1);
+    }
+  }
+  EXPECT_EQ(world->cache.available_blocks(), before);
+  EXPECT_EQ(world->cache.audit(), "");
+  EXPECT_EQ(world->restore(prompt), 130u);
+}
+
 TEST(Tiers, WithoutRoomNothingChangesAndTheArithmeticIsGiven) {
   const auto world = small_world();
   const std::vector<Token> prompt = tokens_from(1, 130);
