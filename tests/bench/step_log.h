@@ -95,6 +95,10 @@ class LoggedExecutor final : public exec::Executor {
   }
   void abort(std::uint64_t step_id) override { inner_->abort(step_id); }
   Status read_block(BlockId block, std::span<std::byte> out) const override { return inner_->read_block(block, out); }
+  Status write_block(BlockId block, std::span<const std::byte> bytes) override {
+    return inner_->write_block(block, bytes);
+  }
+  std::span<std::byte> host_memory(BlockId block) override { return inner_->host_memory(block); }
 
  private:
   LoggedExecutor(std::shared_ptr<StepLog> log, std::unique_ptr<exec::Executor> inner)
