@@ -5,19 +5,22 @@
 //   kExact  the slice as it is.
 //   kInt8   the slice of the same layout with type kI8: K [token][d] and V [d][token] as i8 in -127..127, then one f32
 //           scale per token for K and for V. value = q * scale, scale = largest magnitude of the token / 127.
-//   kInt4   the vectors of K and V over d are rotated first: u = H x / d, with H the Walsh-Hadamard matrix of order d
-//           (natural order), whose inverse is x = H u; H over the root of d is orthonormal. Coefficients are 4-bit
-//           codes, u = (q - 8) * scale, with one bf16 scale per token and kInt4Group coefficients: the group's value
-//           of largest magnitude / -8 (the positive one of two), rounded away from zero. Zero is a code, so few large
-//           coefficients do not shift the others. K codes [token][d/2], V codes [d][16]: in each 16 bytes, byte j has
-//           code j in its low and code j + 16 in its high half. Then scales of K [token][group], of V [group][token].
-// Ensures:  encoding rounds to nearest even. A position of zeros is zeros again, bit for bit. A token whose largest
-//           magnitude (kInt4: its group's) is below kKvCodecSmallest becomes zeros. Every tier gives equal bits.
+//   kInt4   K is centred first: the mean over the slice's tokens that are not zeros is taken away, as d bf16 values
+//           rounded to nearest even. Then vectors of K and V over d are rotated: u = H x / d, with H the Walsh-Hadamard
+//           matrix of order d (natural order), whose inverse is x = H u; H over the root of d is orthonormal. 4-bit
+//           codes, u = (q - 8) * scale, with one bf16 scale per token and group of kInt4Group coefficients: the group's
+//           value of largest magnitude / -8 (the positive one of two), rounded away from zero. Zero is a code, so few
+//           large coefficients do not shift the others. K codes [token][d/2], V codes [d][16]: in each 16 bytes, byte j
+//           has code j in its low and code j + 16 in its high half. Then scales of K [token][group], of V
+//           [group][token], then the mean. A token of K that is zeros has scales of kInt4ZeroToken and codes of 8.
+// Ensures:  encoding rounds to nearest even. A position of zeros is zeros again, bit for bit. A token (kInt4: a
+//           group of coefficients) whose largest magnitude is below kKvCodecSmallest becomes zeros. Every tier gives
+//           equal bits.
 //           What is not finite, or above kKvCodecLargest, is coded as a zero and counted, and harms no other value.
 // Requires: layout.type kF16 or kF32; kInt4 needs a head dimension that is a power of two of at least 32.
 // Units:    offsets and sizes in bytes.
 // Threads:  constexpr values, always inlined so that an ISA object never exports one.
-// Source:   the rotation before quantising: Ashkboos et al. 2024 (QuaRot).
+// Source:   rotation before quantising: Ashkboos et al. 2024 (QuaRot).
 #pragma once
 
 #include <cstddef>
@@ -31,6 +34,7 @@ enum class KvScheme : std::uint32_t { kExact = 0, kInt8 = 1, kInt4 = 2 };
 inline constexpr std::uint32_t kKvSchemes = 3;
 
 inline constexpr std::uint32_t kInt4Group = 32;
+inline constexpr std::uint16_t kInt4ZeroToken = 0x8000;
 inline constexpr float kKvCodecLargest = 0x1p100f;
 inline constexpr float kKvCodecSmallest = 0x1p-100f;
 
@@ -48,15 +52,7 @@ inline constexpr float kKvCodecSmallest = 0x1p-100f;
 }
 
 // Why a scheme is not offered for a layout.
-enum class KvSchemeFault : std::uint8_t { kNone, kUnknown, kNotFloats, kHeadNotPowerOfTwo };
-
-[[gnu::always_inline]] constexpr KvSchemeFault kv_scheme_fault(KvScheme scheme, const KvLayout& layout) {
-  if (scheme == KvScheme::kExact) return KvSchemeFault::kNone;
-  if (kv_scheme_name(scheme) == nullptr) return KvSchemeFault::kUnknown;
-  if (layout.type != KvType::kF16 && layout.type != KvType::kF32) return KvSchemeFault::kNotFloats;
-  const bool rotates = layout.d_head >= kInt4Group && (layout.d_head & (layout.d_head - 1)) == 0;
-  return scheme == KvScheme::kInt4 && !rotates ? KvSchemeFault::kHeadNotPowerOfTwo : KvSchemeFault::kNone;
-}
+enum class KvSchemeFault : std::uint8_t { kNone, kUnknown, kNotFloats, kHeadNotPowerOfTwo, kNotSmaller };
 
 [[gnu::always_inline]] constexpr const char* kv_scheme_fault_text(KvSchemeFault fault) {
   switch (fault) {
@@ -68,6 +64,8 @@ enum class KvSchemeFault : std::uint8_t { kNone, kUnknown, kNotFloats, kHeadNotP
       return "only f16 and f32 KV can be coded";
     case KvSchemeFault::kHeadNotPowerOfTwo:
       return "the head dimension is not a power of two of at least 32";
+    case KvSchemeFault::kNotSmaller:
+      return "the heads are so small that coded KV would not be";
   }
   return "none";
 }
@@ -83,6 +81,7 @@ struct Int4Slice {
   std::size_t v_codes = 0;
   std::size_t k_scales = 0;
   std::size_t v_scales = 0;
+  std::size_t k_mean = 0;
   std::size_t bytes = 0;
 };
 
@@ -92,7 +91,8 @@ struct Int4Slice {
   slice.v_codes = std::size_t{kBlockTokens} * d_head / 2;
   slice.k_scales = 2 * slice.v_codes;
   slice.v_scales = slice.k_scales + std::size_t{kBlockTokens} * slice.groups * sizeof(std::uint16_t);
-  slice.bytes = slice.v_scales + std::size_t{kBlockTokens} * slice.groups * sizeof(std::uint16_t);
+  slice.k_mean = slice.v_scales + std::size_t{kBlockTokens} * slice.groups * sizeof(std::uint16_t);
+  slice.bytes = slice.k_mean + d_head * sizeof(std::uint16_t);
   return slice;
 }
 
@@ -110,6 +110,16 @@ struct Int4Slice {
 }
 [[gnu::always_inline]] constexpr std::size_t coded_block_bytes(KvScheme scheme, const KvLayout& layout) {
   return layout.slice_count() * coded_slice_bytes(scheme, layout);
+}
+
+[[gnu::always_inline]] constexpr KvSchemeFault kv_scheme_fault(KvScheme scheme, const KvLayout& layout) {
+  if (scheme == KvScheme::kExact) return KvSchemeFault::kNone;
+  if (kv_scheme_name(scheme) == nullptr) return KvSchemeFault::kUnknown;
+  if (layout.type != KvType::kF16 && layout.type != KvType::kF32) return KvSchemeFault::kNotFloats;
+  const bool rotates = layout.d_head >= kInt4Group && (layout.d_head & (layout.d_head - 1)) == 0;
+  if (scheme == KvScheme::kInt4 && !rotates) return KvSchemeFault::kHeadNotPowerOfTwo;
+  const bool smaller = coded_slice_bytes(scheme, layout) < layout.slice_bytes();
+  return smaller ? KvSchemeFault::kNone : KvSchemeFault::kNotSmaller;
 }
 
 // Scratch of one thread for encode and decode: a slice's K or V as floats.

@@ -256,37 +256,78 @@ Int4Place int4_place(std::uint32_t d, bool v, std::uint32_t token, std::uint32_t
           slice.k_scales + 2 * (std::size_t{token} * slice.groups + group)};
 }
 
+bool is_zeros(const Vectors& vectors, std::uint32_t d, std::uint32_t token) {
+  double largest = 0;
+  for (std::uint32_t i = 0; i < d; ++i) largest = std::fmax(largest, std::abs(vectors.at(token, i)));
+  return largest < double{kKvCodecSmallest};
+}
+
+void write_mean(const KvEncodeArgs& a) {
+  const std::uint32_t d = a.layout.d_head;
+  const Vectors vectors = vectors_of(a.layout, a.exact, false);
+  for (std::uint32_t i = 0; i < d; ++i) {
+    double sum = 0;
+    int used = 0;
+    for (std::uint32_t token = 0; token < kBlockTokens; ++token) {
+      if (is_zeros(vectors, d, token)) continue;
+      sum += vectors.at(token, i);
+      ++used;
+    }
+    const std::uint16_t mean = f32_to_bf16(static_cast<float>(used > 0 ? sum / used : 0.0));
+    std::memcpy(a.coded + int4_slice(d).k_mean + i * sizeof mean, &mean, sizeof mean);
+  }
+}
+
+double mean_of(const std::byte* coded, std::uint32_t d, bool v, std::uint32_t i) {
+  return v ? 0.0 : double{bf16_to_f32(read<std::uint16_t>(coded + int4_slice(d).k_mean + 2 * std::size_t{i}))};
+}
+
+void write_code(std::byte* coded, const Int4Place& place, int code) {
+  const std::byte other = coded[place.byte] & static_cast<std::byte>(15 << (4 - place.shift));
+  coded[place.byte] = other | static_cast<std::byte>(code << place.shift);
+}
+
+// One group of a token's coefficients, from `first` on.
+void encode_int4_group(const KvEncodeArgs& a, const Vectors& vectors, bool v, std::uint32_t token,
+                       std::uint32_t first) {
+  const std::uint32_t d = a.layout.d_head;
+  double u[kInt4Group] = {};
+  double extreme = 0;
+  for (std::uint32_t i = 0; i < kInt4Group; ++i) {
+    for (std::uint32_t j = 0; j < d; ++j) {
+      u[i] += hadamard(first + i, j) * (vectors.at(token, j) - mean_of(a.coded, d, v, j)) / d;
+    }
+    if (std::abs(u[i]) > std::abs(extreme) || (u[i] == -extreme && u[i] > 0)) extreme = u[i];
+  }
+  const bool some = std::abs(extreme) >= double{kKvCodecSmallest};
+  const std::uint32_t bits = some ? bits_of(static_cast<float>(extreme / -8)) : 0;
+  auto scale = static_cast<std::uint16_t>((bits + 0xffffu) >> 16);
+  const bool zeros = !v && is_zeros(vectors, d, token);
+  if (zeros) scale = kInt4ZeroToken;
+  std::memcpy(a.coded + int4_place(d, v, token, first).scale, &scale, sizeof scale);
+  for (std::uint32_t i = 0; i < kInt4Group; ++i) {
+    const double code = some && !zeros ? std::nearbyint(u[i] / double{bf16_to_f32(scale)}) + 8 : 8.0;
+    write_code(a.coded, int4_place(d, v, token, first + i), static_cast<int>(std::fmin(code, 15.0)));
+  }
+}
+
 void encode_int4(const KvEncodeArgs& a, bool v) {
   const std::uint32_t d = a.layout.d_head;
   const Vectors vectors = vectors_of(a.layout, a.exact, v);
+  if (!v) write_mean(a);
   for (std::uint32_t token = 0; token < kBlockTokens; ++token) {
-    for (std::uint32_t first = 0; first < d; first += kInt4Group) {
-      double u[kInt4Group] = {};
-      double extreme = 0;
-      for (std::uint32_t i = 0; i < kInt4Group; ++i) {
-        for (std::uint32_t j = 0; j < d; ++j) u[i] += hadamard(first + i, j) * vectors.at(token, j) / d;
-        if (std::abs(u[i]) > std::abs(extreme) || (u[i] == -extreme && u[i] > 0)) extreme = u[i];
-      }
-      const bool some = std::abs(extreme) >= double{kKvCodecSmallest};
-      const std::uint32_t bits = some ? bits_of(static_cast<float>(extreme / -8)) : 0;
-      const auto scale = static_cast<std::uint16_t>((bits + 0xffffu) >> 16);
-      std::memcpy(a.coded + int4_place(d, v, token, first).scale, &scale, sizeof scale);
-      for (std::uint32_t i = 0; i < kInt4Group; ++i) {
-        const double code = some ? std::nearbyint(u[i] / double{bf16_to_f32(scale)}) + 8 : 8.0;
-        const Int4Place place = int4_place(d, v, token, first + i);
-        if (place.shift == 0) a.coded[place.byte] = std::byte{0};  // the low half of a byte comes first
-        a.coded[place.byte] |= static_cast<std::byte>(static_cast<int>(std::fmin(code, 15.0)) << place.shift);
-      }
-    }
+    for (std::uint32_t first = 0; first < d; first += kInt4Group) encode_int4_group(a, vectors, v, token, first);
   }
 }
 
 void decode_int4(const KvDecodeArgs& a, bool v) {
   const std::uint32_t d = a.layout.d_head;
   for (std::uint32_t token = 0; token < kBlockTokens; ++token) {
+    const bool zeros =
+        !v && read<std::uint16_t>(a.coded + int4_place(d, v, token, 0).scale) == kInt4ZeroToken;
     for (std::uint32_t i = 0; i < d; ++i) {
-      double x = 0;
-      for (std::uint32_t j = 0; j < d; ++j) {
+      double x = zeros ? 0.0 : mean_of(a.coded, d, v, i);
+      for (std::uint32_t j = 0; !zeros && j < d; ++j) {
         const Int4Place place = int4_place(d, v, token, j);
         const int code = (std::to_integer<int>(a.coded[place.byte]) >> place.shift) & 15;
         x += hadamard(i, j) * (code - 8) * double{bf16_to_f32(read<std::uint16_t>(a.coded + place.scale))};

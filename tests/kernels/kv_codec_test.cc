@@ -167,6 +167,8 @@ TEST(KvCodec, ASchemeIsOfferedWhereItsRulesHoldAndElseSaysWhy) {
     EXPECT_EQ(kv_scheme_fault(KvScheme::kInt8, odd), KvSchemeFault::kNone) << d;
     EXPECT_EQ(kv_scheme_fault(KvScheme::kInt4, odd), KvSchemeFault::kHeadNotPowerOfTwo) << d;
   }
+  EXPECT_EQ(kv_scheme_fault(KvScheme::kInt8, {1, 1, 4, KvType::kF16}), KvSchemeFault::kNotSmaller);
+  EXPECT_EQ(kv_scheme_fault(KvScheme::kInt8, {1, 1, 4, KvType::kF32}), KvSchemeFault::kNone);
   EXPECT_EQ(kv_scheme_fault(KvScheme::kInt8, int8_layout(smollm)), KvSchemeFault::kNotFloats);
   EXPECT_EQ(kv_scheme_fault(static_cast<KvScheme>(kKvSchemes), smollm), KvSchemeFault::kUnknown);
   EXPECT_EQ(kv_scheme_name(static_cast<KvScheme>(kKvSchemes)), nullptr);
@@ -180,7 +182,7 @@ TEST(KvCodec, CodedSizesAreWholeLinesAndAsSmallAsPromised) {
   const auto exact = static_cast<double>(smollm.block_bytes());
   EXPECT_EQ(coded_block_bytes(KvScheme::kExact, smollm), smollm.block_bytes());
   EXPECT_EQ(static_cast<double>(coded_block_bytes(KvScheme::kInt8, smollm)) / exact, 0.53125);
-  EXPECT_EQ(static_cast<double>(coded_block_bytes(KvScheme::kInt4, smollm)) / exact, 0.28125);
+  EXPECT_EQ(static_cast<double>(coded_block_bytes(KvScheme::kInt4, smollm)) / exact, 0.296875);
 }
 
 TEST(KvCodec, EveryTierGivesEqualBitsBothWays) {
@@ -297,7 +299,7 @@ TEST(KvCodec, Int4IsWithinHalfAStepOfItsScalesAfterTheRotation) {
           const double step = int4_scale(coded, c.d_head, v, token, i / kInt4Group);
           allowed += std::pow(int4_code(coded, c.d_head, v, token, i) == 15 ? step : step / 2, 2) * c.d_head;
         }
-        const double rounding = slice.largest(v, token) * std::sqrt(c.d_head) * (unit + testing::gamma(24));
+        const double rounding = slice.largest(v, token) * std::sqrt(c.d_head) * (unit + testing::gamma(48));
         ASSERT_LE(std::sqrt(squares), std::sqrt(allowed) + rounding) << name_of(c) << " token " << token;
       }
     }
@@ -400,6 +402,7 @@ TEST(KvCodec, HalvesOfAStepRoundToTheEvenCode) {
 }
 
 // A vector that is one row of the Walsh-Hadamard matrix has one coefficient, its magnitude. The other codes are zero's.
+// K has two such tokens, so that their mean is none.
 TEST(KvCodec, Int4RotatesARowOfTheMatrixToOneCoefficientAndBackWithoutError) {
   constexpr std::uint32_t kD = 64;
   constexpr std::uint32_t kRow = 37;
@@ -407,6 +410,7 @@ TEST(KvCodec, Int4RotatesARowOfTheMatrixToOneCoefficientAndBackWithoutError) {
   for (std::uint32_t i = 0; i < kD; ++i) {
     const float sign = __builtin_parity(kRow & i) != 0 ? -1.0f : 1.0f;
     slice.set(false, 5, i, 8.0f * sign);
+    slice.set(false, 6, i, -8.0f * sign);
     slice.set(true, 5, i, -8.0f * sign);
   }
   for (const KernelSet* kernels : tiers()) {
@@ -422,6 +426,37 @@ TEST(KvCodec, Int4RotatesARowOfTheMatrixToOneCoefficientAndBackWithoutError) {
   }
 }
 
+// What all tokens of K share costs no step: keys far from zero that differ a little come back as well as those that
+// differ as much around zero. A token of zeros between them takes no part.
+TEST(KvCodec, Int4TakesWhatKeysShareAway) {
+  constexpr std::uint32_t kD = 64;
+  Rng rng(8);
+  Slice around(kD, KvType::kF32);
+  Slice far(kD, KvType::kF32);
+  for (std::uint32_t token = 0; token < kBlockTokens; ++token) {
+    if (token == 9) continue;
+    for (std::uint32_t i = 0; i < kD; ++i) {
+      const float value = testing::random_float(rng);
+      around.set(false, token, i, value);
+      far.set(false, token, i, value + (i % 3 == 0 ? 100.0f : -40.0f));
+    }
+  }
+  double errors[2] = {};
+  for (const Slice* slice : {&around, &far}) {
+    const Coded coded = encode(*tiers().back(), KvScheme::kInt4, *slice);
+    const Slice decoded = decode(*tiers().back(), KvScheme::kInt4, slice->layout(), coded.bytes);
+    for (std::uint32_t token = 0; token < kBlockTokens; ++token) {
+      for (std::uint32_t i = 0; i < kD; ++i) {
+        const double error = decoded.get(false, token, i) - slice->get(false, token, i);
+        errors[slice == &far ? 1 : 0] += error * error;
+        EXPECT_TRUE(token != 9 || error == 0);
+      }
+    }
+  }
+  // bf16 keeps the mean to 0.25 at 100, which the residuals take up.
+  EXPECT_LE(errors[1], 1.5 * errors[0]);
+}
+
 // The values pin the coded forms: blocks on disk depend on them. Another coding is another scheme.
 TEST(KvCodec, CodesOfAKnownSliceAreTheseBytes) {
   Slice slice(64, KvType::kF16);
@@ -434,7 +469,7 @@ TEST(KvCodec, CodesOfAKnownSliceAreTheseBytes) {
   const Coded int8 = encode(*tiers().front(), KvScheme::kInt8, slice);
   const Coded int4 = encode(*tiers().front(), KvScheme::kInt4, slice);
   EXPECT_EQ(slice_checksum(int8.bytes.data(), int8.bytes.size()), 0xa06f8f91a94486a9u);
-  EXPECT_EQ(slice_checksum(int4.bytes.data(), int4.bytes.size()), 0x98a8fd914b219afdu);
+  EXPECT_EQ(slice_checksum(int4.bytes.data(), int4.bytes.size()), 0xf6cab0765a68b83fu);
 }
 
 }  // namespace

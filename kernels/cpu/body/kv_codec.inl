@@ -168,45 +168,96 @@ inline Reg int4_code(const float* x, Reg inverse) {
 }
 inline Reg int4_value(Reg code, Reg scale) { return mul(sub(code, set1(kInt4Zero)), scale); }
 
+// The mean of the tokens that are not zeros, as bf16 and as the floats these stand for; says which tokens those are.
 template <typename Value>
-inline std::uint32_t encode_k_int4(const Value* k, std::size_t d, std::uint8_t* codes, std::uint16_t* scales,
-                                   float* rotated) {
+inline std::uint32_t centre_of(const Value* k, std::size_t d, bool (&some)[kBlockTokens], float* mean,
+                               std::uint16_t* rounded) {
   Reg dropped = zero();
-  const Reg share = set1(1.0f / static_cast<float>(d));
+  float used = 0;
+  for (std::size_t i = 0; i < d; i += kRegLanes) store(mean + i, zero());
   for (std::size_t t = 0; t < kBlockTokens; ++t, k += d) {
+    Reg top[kParts];
+    for (Reg& part : top) part = zero();
     for (std::size_t i = 0; i < d; i += 16) {
-      Reg x[kParts];
-      for (std::size_t p = 0; p < kParts; ++p) x[p] = mul(read_counted(k + i + p * kRegLanes, dropped), share);
-      rotate_lanes(x);
-      for (std::size_t p = 0; p < kParts; ++p) store(rotated + i + p * kRegLanes, x[p]);
-    }
-    rotate_vector(rotated, d);
-    for (std::size_t i = 0; i < d; i += kInt4Group, codes += kInt4Group / 2) {
-      Reg top[kParts];
-      Reg depth[kParts];
       for (std::size_t p = 0; p < kParts; ++p) {
-        const Reg first = load(rotated + i + p * kRegLanes);
-        const Reg second = load(rotated + i + 16 + p * kRegLanes);
-        top[p] = max(first, second);
-        depth[p] = max(sub(zero(), first), sub(zero(), second));
+        const Reg x = read_counted(k + i + p * kRegLanes, dropped);
+        top[p] = max(top[p], abs(x));
       }
-      float inverse;
-      *scales++ = int4_scale(join_max(top), join_max(depth), inverse);
-      Reg low[kParts];
-      Reg high[kParts];
-      for (std::size_t p = 0; p < kParts; ++p) {
-        low[p] = int4_code(rotated + i + p * kRegLanes, set1(inverse));
-        high[p] = int4_code(rotated + i + 16 + p * kRegLanes, set1(inverse));
-      }
-      store_nibbles(codes, low, high);
     }
+    some[t] = join_max(top) >= kKvCodecSmallest;
+    if (!some[t]) continue;
+    used += 1;
+    for (std::size_t i = 0; i < d; i += kRegLanes) store(mean + i, add(load(mean + i), read_kept(k + i)));
+  }
+  const float share = used > 0 ? 1.0f / used : 0.0f;
+  for (std::size_t i = 0; i < d; ++i) {
+    rounded[i] = f32_to_bf16(mean[i] * share);
+    mean[i] = bf16_to_f32(rounded[i]);
   }
   return count_of(dropped);
 }
 
+// The codes of one group along a vector; answers its scale.
+inline std::uint16_t encode_group(const float* rotated, std::uint8_t* codes) {
+  Reg top[kParts];
+  Reg depth[kParts];
+  for (std::size_t p = 0; p < kParts; ++p) {
+    const Reg first = load(rotated + p * kRegLanes);
+    const Reg second = load(rotated + 16 + p * kRegLanes);
+    top[p] = max(first, second);
+    depth[p] = max(sub(zero(), first), sub(zero(), second));
+  }
+  float inverse;
+  const std::uint16_t scale = int4_scale(join_max(top), join_max(depth), inverse);
+  Reg low[kParts];
+  Reg high[kParts];
+  for (std::size_t p = 0; p < kParts; ++p) {
+    low[p] = int4_code(rotated + p * kRegLanes, set1(inverse));
+    high[p] = int4_code(rotated + 16 + p * kRegLanes, set1(inverse));
+  }
+  store_nibbles(codes, low, high);
+  return scale;
+}
+
+// Scratch: one rotated vector, then the mean.
 template <typename Value>
-inline std::uint32_t encode_v_int4(const Value* v, std::size_t d, std::uint8_t* codes, std::uint16_t* scales,
-                                   float* rotated) {
+inline std::uint32_t encode_k_int4(const Value* k, std::size_t d, std::byte* coded, float* scratch) {
+  const Int4Slice slice = int4_slice(static_cast<std::uint32_t>(d));
+  std::uint8_t* codes = reinterpret_cast<std::uint8_t*>(coded);
+  std::uint16_t* scales = reinterpret_cast<std::uint16_t*>(coded + slice.k_scales);
+  float* mean = scratch + d;
+  bool some[kBlockTokens];
+  const std::uint32_t dropped =
+      centre_of(k, d, some, mean, reinterpret_cast<std::uint16_t*>(coded + slice.k_mean));
+  const Reg share = set1(1.0f / static_cast<float>(d));
+  for (std::size_t t = 0; t < kBlockTokens; ++t, k += d, codes += d / 2, scales += slice.groups) {
+    if (!some[t]) {
+      for (std::size_t g = 0; g < slice.groups; ++g) scales[g] = kInt4ZeroToken;
+      __builtin_memset(codes, 0x88, d / 2);
+      continue;
+    }
+    for (std::size_t i = 0; i < d; i += 16) {
+      Reg x[kParts];
+      for (std::size_t p = 0; p < kParts; ++p) {
+        const std::size_t at = i + p * kRegLanes;
+        x[p] = mul(sub(read_kept(k + at), load(mean + at)), share);
+      }
+      rotate_lanes(x);
+      for (std::size_t p = 0; p < kParts; ++p) store(scratch + i + p * kRegLanes, x[p]);
+    }
+    rotate_vector(scratch, d);
+    for (std::size_t g = 0; g < slice.groups; ++g) {
+      scales[g] = encode_group(scratch + g * kInt4Group, codes + g * kInt4Group / 2);
+    }
+  }
+  return dropped;
+}
+
+template <typename Value>
+inline std::uint32_t encode_v_int4(const Value* v, std::size_t d, std::byte* coded, float* rotated) {
+  const Int4Slice slice = int4_slice(static_cast<std::uint32_t>(d));
+  std::uint8_t* codes = reinterpret_cast<std::uint8_t*>(coded + slice.v_codes);
+  std::uint16_t* scales = reinterpret_cast<std::uint16_t*>(coded + slice.v_scales);
   Reg dropped = zero();
   const Reg share = set1(1.0f / static_cast<float>(d));
   for (std::size_t i = 0; i < d * kBlockTokens; i += kRegLanes) {
@@ -247,14 +298,23 @@ inline std::uint32_t encode_v_int4(const Value* v, std::size_t d, std::uint8_t* 
 }
 
 template <typename Value>
-inline void decode_k_int4(const std::uint8_t* codes, const std::uint16_t* scales, std::size_t d, float* rotated,
-                          Value* k) {
-  for (std::size_t t = 0; t < kBlockTokens; ++t, k += d) {
-    for (std::size_t i = 0; i < d; i += kInt4Group, codes += kInt4Group / 2) {
-      const Reg scale = set1(bf16_to_f32(*scales++));
+inline void decode_k_int4(const std::byte* coded, std::size_t d, float* scratch, Value* k) {
+  const Int4Slice slice = int4_slice(static_cast<std::uint32_t>(d));
+  const std::uint8_t* codes = reinterpret_cast<const std::uint8_t*>(coded);
+  const std::uint16_t* scales = reinterpret_cast<const std::uint16_t*>(coded + slice.k_scales);
+  const std::uint16_t* rounded = reinterpret_cast<const std::uint16_t*>(coded + slice.k_mean);
+  float* mean = scratch + d;
+  for (std::size_t i = 0; i < d; ++i) mean[i] = bf16_to_f32(rounded[i]);
+  for (std::size_t t = 0; t < kBlockTokens; ++t, k += d, codes += d / 2, scales += slice.groups) {
+    if (scales[0] == kInt4ZeroToken) {
+      __builtin_memset(k, 0, d * sizeof(Value));
+      continue;
+    }
+    for (std::size_t i = 0; i < d; i += kInt4Group) {
+      const Reg scale = set1(bf16_to_f32(scales[i / kInt4Group]));
       Reg low[kParts];
       Reg high[kParts];
-      load_nibbles(codes, low, high);
+      load_nibbles(codes + i / 2, low, high);
       for (std::size_t p = 0; p < kParts; ++p) {
         low[p] = int4_value(low[p], scale);
         high[p] = int4_value(high[p], scale);
@@ -262,18 +322,20 @@ inline void decode_k_int4(const std::uint8_t* codes, const std::uint16_t* scales
       rotate_lanes(low);
       rotate_lanes(high);
       for (std::size_t p = 0; p < kParts; ++p) {
-        store(rotated + i + p * kRegLanes, low[p]);
-        store(rotated + i + 16 + p * kRegLanes, high[p]);
+        store(scratch + i + p * kRegLanes, low[p]);
+        store(scratch + i + 16 + p * kRegLanes, high[p]);
       }
     }
-    rotate_vector(rotated, d);
-    for (std::size_t i = 0; i < d; i += kRegLanes) write_value(k + i, load(rotated + i));
+    rotate_vector(scratch, d);
+    for (std::size_t i = 0; i < d; i += kRegLanes) write_value(k + i, add(load(scratch + i), load(mean + i)));
   }
 }
 
 template <typename Value>
-inline void decode_v_int4(const std::uint8_t* codes, const std::uint16_t* scales, std::size_t d, float* rotated,
-                          Value* v) {
+inline void decode_v_int4(const std::byte* coded, std::size_t d, float* rotated, Value* v) {
+  const Int4Slice slice = int4_slice(static_cast<std::uint32_t>(d));
+  const std::uint8_t* codes = reinterpret_cast<const std::uint8_t*>(coded + slice.v_codes);
+  const std::uint16_t* scales = reinterpret_cast<const std::uint16_t*>(coded + slice.v_scales);
   for (std::size_t i = 0; i < d; i += kInt4Group, scales += kBlockTokens) {
     float scale[kBlockTokens];
     for (std::size_t token = 0; token < kBlockTokens; ++token) scale[token] = bf16_to_f32(scales[token]);
@@ -304,11 +366,7 @@ inline std::uint32_t encode_slice(const KvEncodeArgs& a) {
     float* scales = reinterpret_cast<float*>(a.coded + 2 * kBlockTokens * d);
     return encode_k_int8(k, d, codes, scales) + encode_v_int8(v, d, codes + kBlockTokens * d, scales + kBlockTokens);
   }
-  const Int4Slice slice = int4_slice(a.layout.d_head);
-  std::uint8_t* codes = reinterpret_cast<std::uint8_t*>(a.coded);
-  std::uint16_t* k_scales = reinterpret_cast<std::uint16_t*>(a.coded + slice.k_scales);
-  std::uint16_t* v_scales = reinterpret_cast<std::uint16_t*>(a.coded + slice.v_scales);
-  return encode_k_int4(k, d, codes, k_scales, scratch) + encode_v_int4(v, d, codes + slice.v_codes, v_scales, scratch);
+  return encode_k_int4(k, d, a.coded, scratch) + encode_v_int4(v, d, a.coded, scratch);
 }
 
 template <typename Value>
@@ -324,10 +382,8 @@ inline void decode_slice(const KvDecodeArgs& a) {
     decode_v_int8(codes + kBlockTokens * d, scales + kBlockTokens, d, v);
     return;
   }
-  const Int4Slice slice = int4_slice(a.layout.d_head);
-  const std::uint8_t* codes = reinterpret_cast<const std::uint8_t*>(a.coded);
-  decode_k_int4(codes, reinterpret_cast<const std::uint16_t*>(a.coded + slice.k_scales), d, scratch, k);
-  decode_v_int4(codes + slice.v_codes, reinterpret_cast<const std::uint16_t*>(a.coded + slice.v_scales), d, scratch, v);
+  decode_k_int4(a.coded, d, scratch, k);
+  decode_v_int4(a.coded, d, scratch, v);
 }
 
 std::uint32_t kv_encode(const KvEncodeArgs& a) {
