@@ -191,6 +191,7 @@ StoreCounters BlockStore::counters() const {
   StoreCounters counters = state.counters;
   counters.blocks = state.index.durable_blocks();
   counters.block_bytes = state.index.durable_bytes();
+  counters.by_scheme = state.index.durable_by_scheme();
   counters.pinned_blocks = state.index.pinned_blocks();
   counters.cap_bytes = state.limits.cap_bytes;
   counters.keep_free_bytes = state.limits.keep_free_bytes;

@@ -6,11 +6,12 @@
 // Requires: one store per folder (DataDir's lock). Scopes are made known before their blocks are named.
 // Ensures:  a block is durable only after its data was synced and then its catalog row committed; a failed sync or
 //           commit drops it. Reads check the seal, scope, identity, key, parent, position, tokens and every slice
-//           checksum. The disk cap and the free floor are kept in real bytes, which can be recounted from the files.
+//           checksum, of the bytes as they were stored; only then is a coded block decoded. The disk cap and the free
+//           floor are kept in real bytes, which can be recounted from the files.
 // Errors:   open: kUnsupported (newer format: the folder is untouched), kCorrupt, kIo (the tier cannot be used; the
 //           message is the reason to show). Later failures are events and counters, never lost silently.
 // Bounds:   queue_blocks puts and as many reads wait; a call takes as many as fit and answers how many. Staging
-//           memory 4 MiB. Index about 250 bytes a block.
+//           memory 4 MiB, and one coded block for coding. Index about 250 bytes a block.
 // Owns:     two threads: one reads; one writes, commits and evicts, at low priority.
 // Threads:  open blocks (call it from a loader). All else: any thread, never blocks on I/O. A caller's memory given to
 //           put or get is untouched again once its kCopied/kRefused or kRead/kMissed event was drained, or after the
@@ -58,6 +59,7 @@ struct StoreConfig {
   std::size_t queue_blocks = 4096;
   std::uint64_t segment_bytes = std::uint64_t{1} << 30;  // a segment file grows up to about this
   std::unique_ptr<EvictionPolicy> policy;                // null: LeafLru
+  kernels::KvCodecKernels codec;                         // null: only exact blocks are stored and served
 };
 
 struct StoreScope {
@@ -65,18 +67,22 @@ struct StoreScope {
   ScopeSecret secret{};
 };
 
+// A block of another scheme than exact is put and got as the pool's own bytes; its StoredBlock says the scheme and the
+// coded slices' size, and `layout` how the exact ones lie.
 struct PutBlock {
   StoredBlock block;
-  std::span<const std::byte> bytes;  // payload_bytes(); read until kCopied or kRefused
-  std::uint64_t checksum = 0;        // block_checksum when it was sealed; 0: not known. Else compared while copying
+  std::span<const std::byte> bytes;  // payload_bytes(), coded: layout.block_bytes(); read until kCopied or kRefused
+  std::uint64_t checksum = 0;        // block_checksum of `bytes` when sealed; 0: not known. Else compared while copying
   bool earned = true;                // shared by sessions, chat, document or pinned: still stored above half the budget
   std::uint64_t ticket = 0;
+  kernels::KvLayout layout{};        // not read where the scheme is exact
 };
 
 struct GetBlock {
-  StoredBlock block;           // what it has to be; the fields marked so in StoredBlock are not compared
-  std::span<std::byte> into;   // payload_bytes(); written until kRead or kMissed
+  StoredBlock block;           // what it has to be, its scheme too; fields marked so in StoredBlock are not compared
+  std::span<std::byte> into;   // payload_bytes(), coded: layout.block_bytes(); written until kRead or kMissed
   std::uint64_t ticket = 0;
+  kernels::KvLayout layout{};  // not read where the scheme is exact
 };
 
 class BlockStore {

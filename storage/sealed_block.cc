@@ -206,7 +206,8 @@ Miss BlockOpener::compare_facts() const {
   if (found.valid_tokens != wanted.valid_tokens || !std::equal(wanted.tokens, std::end(wanted.tokens), found.tokens)) {
     return Miss::kWrongTokens;
   }
-  if (found.scheme != wanted.scheme || found.slice_count != wanted.slice_count ||
+  if (found.scheme != wanted.scheme) return Miss::kWrongScheme;
+  if (found.slice_count != wanted.slice_count ||
       found.slice_bytes != wanted.slice_bytes || found.zero != 0) {
     return Miss::kWrongShape;
   }

@@ -7,14 +7,22 @@
 #include <cstdint>
 #include <string>
 
+#include "kernels/layout/kv_codec.h"
 #include "storage/stored_block.h"
 
 namespace larder::storage {
+
+// Blocks in one scheme, durable and readable.
+struct SchemeCount {
+  std::uint64_t blocks = 0;
+  std::uint64_t bytes = 0;  // their extents
+};
 
 struct StoreCounters {
   // What is there.
   std::uint64_t blocks = 0;           // durable and readable
   std::uint64_t block_bytes = 0;      // their extents
+  std::array<SchemeCount, kernels::kKvSchemes + 1> by_scheme{};  // by kernels::KvScheme; the last: of newer programs
   std::uint64_t bytes_on_disk = 0;    // allocated bytes of segment files and catalog, as the file system counts
   std::uint64_t cap_bytes = 0;
   std::uint64_t keep_free_bytes = 0;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "storage/store_index.h"
 
+#include <algorithm>
+
 #include "runtime/base/invariant.h"
 
 namespace larder::storage {
@@ -31,6 +33,7 @@ void StoreIndex::insert(const StoredBlock& block, const ExtentId& at, std::uint6
   entry.generation = generation;
   entry.bytes = bytes;
   entry.first_position = block.first_position;
+  entry.scheme = block.scheme;
   entry.slice_count = block.slice_count;
   entry.slice_bytes = block.slice_bytes;
   entry.owner = block.owner;
@@ -52,8 +55,12 @@ void StoreIndex::erase(const BlockKey& key) {
   Entry& entry = slots_[slot];
   if (entry.listed) order_.erase(slot, *entry.listed);
   entry.listed.reset();
-  durable_blocks_ -= entry.durable ? 1 : 0;
-  durable_bytes_ -= entry.durable ? entry.bytes : 0;
+  if (entry.durable) {
+    --durable_blocks_;
+    durable_bytes_ -= entry.bytes;
+    --scheme_count(entry).blocks;
+    scheme_count(entry).bytes -= entry.bytes;
+  }
   pinned_blocks_ -= entry.pinned ? 1 : 0;
   const BlockKey parent = entry.parent;
   by_key_.erase(at);
@@ -68,6 +75,8 @@ void StoreIndex::set_durable(Entry& entry) {
   entry.durable = true;
   ++durable_blocks_;
   durable_bytes_ += entry.bytes;
+  ++scheme_count(entry).blocks;
+  scheme_count(entry).bytes += entry.bytes;
   settle(entry);
 }
 
@@ -101,6 +110,10 @@ void StoreIndex::touch(Entry& entry, WallTime now) {
 const StoreIndex::Entry* StoreIndex::victim(WallTime now) const {
   if (order_.empty()) return nullptr;
   return &slots_[order_.choose(now, [this](std::uint32_t slot) { return facts_of(slots_[slot]); })];
+}
+
+SchemeCount& StoreIndex::scheme_count(const Entry& entry) {
+  return durable_by_scheme_[std::min(entry.scheme, kernels::kKvSchemes)];
 }
 
 LeafFacts StoreIndex::facts_of(const Entry& entry) const {

@@ -5,6 +5,7 @@
 // Bounds:   the caller's; about 250 bytes an entry.    Threads: one at a time (the store's mutex).    Units: bytes, ms.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -13,6 +14,7 @@
 
 #include "storage/catalog.h"
 #include "storage/leaf_order.h"
+#include "storage/store_counters.h"
 #include "storage/stored_block.h"
 
 namespace larder::storage {
@@ -27,6 +29,7 @@ class StoreIndex {
     std::uint64_t generation = 0;
     std::uint64_t bytes = 0;  // of its extent
     std::uint32_t first_position = 0;
+    std::uint32_t scheme = 0;
     std::uint32_t slice_count = 0;
     std::uint32_t slice_bytes = 0;
     TenantId owner{};
@@ -62,6 +65,8 @@ class StoreIndex {
   std::uint64_t durable_blocks() const { return durable_blocks_; }
   std::uint64_t durable_bytes() const { return durable_bytes_; }
   std::uint64_t pinned_blocks() const { return pinned_blocks_; }
+  // By scheme; the last is for schemes that this program does not know.
+  const std::array<SchemeCount, kernels::kKvSchemes + 1>& durable_by_scheme() const { return durable_by_scheme_; }
   std::size_t size() const { return by_key_.size(); }
 
   template <typename Visit>
@@ -70,6 +75,7 @@ class StoreIndex {
   }
 
  private:
+  SchemeCount& scheme_count(const Entry& entry);
   LeafFacts facts_of(const Entry& entry) const;
   bool evictable(const Entry& entry) const;
   void settle(Entry& entry);  // lists or unlists it, as it is now
@@ -84,6 +90,7 @@ class StoreIndex {
   std::uint64_t durable_blocks_ = 0;
   std::uint64_t durable_bytes_ = 0;
   std::uint64_t pinned_blocks_ = 0;
+  std::array<SchemeCount, kernels::kKvSchemes + 1> durable_by_scheme_{};
 };
 
 }  // namespace larder::storage

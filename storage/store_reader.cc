@@ -5,6 +5,7 @@
 #include <array>
 #include <optional>
 
+#include "kernels/layout/checksum.h"
 #include "runtime/base/invariant.h"
 
 namespace larder::storage {
@@ -24,6 +25,7 @@ struct StoreReader::Reading {
   std::size_t taken = 0;       // pieces the opener has
   std::size_t in_flight = 0;
   std::uint64_t submitted_bytes = 0;
+  std::uint32_t scheme = 0;    // in which it lies there, once that is known
   Miss miss = Miss::kNone;
   std::optional<Error> error;
 
@@ -33,7 +35,8 @@ struct StoreReader::Reading {
   }
 };
 
-StoreReader::StoreReader(StoreState& state) : state_(state), queue_(state.disk.make_queue(kReadPieces)) {
+StoreReader::StoreReader(StoreState& state)
+    : state_(state), coder_(state.codec), queue_(state.disk.make_queue(kReadPieces)) {
   for (std::size_t i = 0; i < queue_->pieces(); ++i) free_pieces_.push_back(i);
 }
 
@@ -100,6 +103,7 @@ std::unique_ptr<StoreReader::Reading> StoreReader::next(bool may_wait) {
     event.ticket = reading->task.get.ticket;
     event.scope = reading->task.get.block.scope;
     event.key = reading->task.get.block.key;
+    event.scheme = reading->scheme;
     event.took = state_.clock.now() - reading->task.asked;
     state_.tell(std::move(event));
     told = true;
@@ -112,12 +116,17 @@ Miss StoreReader::look_up(Reading& reading) {
   const StoredBlock& wanted = reading.task.get.block;
   if (state_.stopping) return Miss::kStopping;
   if (state_.mode == StoreMode::kBypassed) return Miss::kBypassed;
-  if (!shape_is_possible(wanted) || reading.task.get.into.size() != wanted.payload_bytes()) return Miss::kBadShape;
+  const std::span<std::byte> into = reading.task.get.into;
+  if (!shape_is_possible(wanted)) return Miss::kBadShape;
+  if (!coder_.knows(wanted, reading.task.get.layout)) return Miss::kNoCodec;
+  if (into.size() != BlockCoder::exact_bytes(wanted, reading.task.get.layout)) return Miss::kBadShape;
   if (!state_.scopes.contains(wanted.scope)) {
     return state_.shredded.contains(wanted.scope) ? Miss::kScopeGone : Miss::kUnknownScope;
   }
   StoreIndex::Entry* entry = state_.index.find(wanted.scope, wanted.key);
   if (entry == nullptr || !entry->durable) return Miss::kNotStored;
+  reading.scheme = entry->scheme;
+  if (entry->scheme != wanted.scheme) return Miss::kWrongScheme;
   if (entry->slice_count != wanted.slice_count || entry->slice_bytes != wanted.slice_bytes) return Miss::kWrongShape;
   const auto file = state_.files.find(entry->at.segment);
   if (file == state_.files.end()) return Miss::kNotStored;  // shredded a moment ago
@@ -125,8 +134,9 @@ Miss StoreReader::look_up(Reading& reading) {
   ++state_.reads_in_work;
   reading.file = file->second;
   reading.place = {wanted.scope, reading.file->version(), entry->at.extent, entry->generation};
-  reading.opener =
-      std::make_unique<BlockOpener>(reading.file->key(), reading.place, wanted, reading.task.get.into);
+  // A coded block is read into the end of the caller's memory and decoded from there.
+  reading.opener = std::make_unique<BlockOpener>(reading.file->key(), reading.place, wanted,
+                                                 into.last(static_cast<std::size_t>(wanted.payload_bytes())));
   return Miss::kNone;
 }
 
@@ -171,7 +181,13 @@ void StoreReader::complete(Reading& reading) {
   event.scope = reading.task.get.block.scope;
   event.key = reading.task.get.block.key;
   event.bytes = reading.submitted_bytes;
+  event.scheme = reading.scheme;
   event.checksum = reading.opener->checksum();
+  if (miss == Miss::kNone && reading.scheme != 0) {
+    const GetBlock& get = reading.task.get;
+    coder_.decode(get.block, get.layout, get.into);
+    event.checksum = kernels::block_checksum(get.layout, get.into.data());
+  }
   {
     MutexLock lock(state_.mutex);
     miss = settle(reading, miss);

@@ -11,6 +11,7 @@
 #include <memory>
 #include <vector>
 
+#include "storage/block_coder.h"
 #include "storage/sealed_block.h"
 #include "storage/store_state.h"
 
@@ -41,6 +42,7 @@ class StoreReader {
   void drop_damaged(const Reading& reading) REQUIRES(state_.mutex);
 
   StoreState& state_;
+  BlockCoder coder_;
   std::unique_ptr<DiskQueue> queue_;
   std::vector<std::size_t> free_pieces_;
   std::deque<std::unique_ptr<Reading>> readings_;  // oldest first

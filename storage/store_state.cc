@@ -53,16 +53,16 @@ void Rate::add(std::uint64_t bytes, Ticks worked) {
 const char* refusal_name(Refusal refusal) {
   static constexpr std::array<const char*, kRefusalKinds> kNames = {
       "none", "stopping", "frozen", "bypassed", "unknown_scope", "bad_shape", "already_there", "parent_missing",
-      "source_corrupt", "not_earned", "write_budget", "over_cap", "keep_free", "older_than_all", "disk_full",
-      "write_failed", "sync_failed", "commit_failed", "scope_gone"};
+      "source_corrupt", "no_codec", "not_finite", "not_earned", "write_budget", "over_cap", "keep_free",
+      "older_than_all", "disk_full", "write_failed", "sync_failed", "commit_failed", "scope_gone"};
   return kNames[static_cast<std::size_t>(refusal)];
 }
 
 const char* miss_name(Miss miss) {
   static constexpr std::array<const char*, kMissKinds> kNames = {
-      "none", "not_stored", "stopping", "bypassed", "unknown_scope", "scope_gone", "bad_shape", "read_failed",
-      "wrong_identity", "wrong_parent", "wrong_position", "wrong_tokens", "wrong_shape", "truncated", "format",
-      "stale_generation", "wrong_extent", "not_authentic", "wrong_key", "slice_checksum"};
+      "none", "not_stored", "stopping", "bypassed", "unknown_scope", "scope_gone", "bad_shape", "no_codec",
+      "read_failed", "wrong_identity", "wrong_parent", "wrong_position", "wrong_tokens", "wrong_scheme", "wrong_shape",
+      "truncated", "format", "stale_generation", "wrong_extent", "not_authentic", "wrong_key", "slice_checksum"};
   return kNames[static_cast<std::size_t>(miss)];
 }
 

@@ -80,12 +80,13 @@ struct WriteTask {
 struct StoreState {
   StoreState(StoreConfig& config, Disk& its_disk, const Clock& its_clock, std::function<void()> its_wake)
       : disk(its_disk), clock(its_clock), wake(std::move(its_wake)), queue_blocks(config.queue_blocks),
-        mode(config.mode), limits(config.limits), index(std::move(config.policy)) {}
+        codec(config.codec), mode(config.mode), limits(config.limits), index(std::move(config.policy)) {}
 
   Disk& disk;
   const Clock& clock;
   const std::function<void()> wake;
   const std::size_t queue_blocks;
+  const kernels::KvCodecKernels codec;
 
   mutable Mutex mutex;
   CondVar read_wanted;

@@ -9,6 +9,7 @@
 #include <set>
 #include <unordered_set>
 
+#include "kernels/layout/checksum.h"
 #include "runtime/base/invariant.h"
 #include "storage/sealed_block.h"
 
@@ -30,6 +31,7 @@ StoreEvent event_of(StoreEvent::Kind kind, const PutBlock& put, std::uint64_t ti
   event.ticket = ticket;
   event.scope = put.block.scope;
   event.key = put.block.key;
+  event.scheme = put.block.scheme;
   return event;
 }
 
@@ -38,7 +40,7 @@ StoreEvent event_of(StoreEvent::Kind kind, const PutBlock& put, std::uint64_t ti
 StoreWriter::StoreWriter(StoreState& state, std::unique_ptr<Catalog> catalog, std::unique_ptr<StoreRoom> room,
                          std::string folder, const StoreProgress& progress)
     : state_(state), catalog_(std::move(catalog)), room_(std::move(room)), folder_(std::move(folder)),
-      progress_(progress), queue_(state.disk.make_queue(kWritePieces)) {
+      progress_(progress), coder_(state.codec), queue_(state.disk.make_queue(kWritePieces)) {
   for (std::size_t i = 0; i < queue_->pieces(); ++i) free_pieces_.push_back(i);
   publish_counters();
 }
@@ -112,7 +114,9 @@ Refusal StoreWriter::admit(Pending& one) {
   StoredBlock& block = one.task.put.block;
   if (state_.mode == StoreMode::kFrozen) return Refusal::kFrozen;
   if (state_.mode == StoreMode::kBypassed) return Refusal::kBypassed;
-  if (!shape_is_possible(block) || one.task.put.bytes.size() != block.payload_bytes()) return Refusal::kBadShape;
+  if (!shape_is_possible(block)) return Refusal::kBadShape;
+  if (!coder_.knows(block, one.task.put.layout)) return Refusal::kNoCodec;
+  if (one.task.put.bytes.size() != BlockCoder::exact_bytes(block, one.task.put.layout)) return Refusal::kBadShape;
   const auto scope = state_.scopes.find(block.scope);
   if (scope == state_.scopes.end()) {
     return state_.shredded.contains(block.scope) ? Refusal::kScopeGone : Refusal::kUnknownScope;
@@ -178,11 +182,26 @@ void StoreWriter::copy(std::vector<Pending>& batch) {
   while (in_flight_ > 0) wait_for_piece(batch);
 }
 
+// What is sealed: the put's own bytes, or what a codec makes of them. Empty where the block is refused.
+std::span<const std::byte> StoreWriter::stored_bytes(Pending& one) {
+  const PutBlock& put = one.task.put;
+  if (put.block.scheme == 0) return put.bytes;
+  if (put.checksum != 0 && kernels::block_checksum(put.layout, put.bytes.data()) != put.checksum) {
+    one.refusal = Refusal::kSourceCorrupt;
+    return {};
+  }
+  const std::span<const std::byte> coded = coder_.encode(put.block, put.layout, put.bytes);
+  if (coded.empty()) one.refusal = Refusal::kNotFinite;
+  return coded;
+}
+
 void StoreWriter::copy_one(Pending& one, std::size_t index, std::vector<Pending>& batch) {
   const PutBlock& put = one.task.put;
+  const std::span<const std::byte> bytes_to_store = stored_bytes(one);
+  if (bytes_to_store.empty()) return;
   const ExtentPlace place{put.block.scope, one.file->version(), one.at.extent, one.generation};
-  BlockSealer sealer(one.file->key(), place, put.block, put.bytes);
-  if (put.checksum != 0 && sealer.checksum() != put.checksum) {
+  BlockSealer sealer(one.file->key(), place, put.block, bytes_to_store);
+  if (put.block.scheme == 0 && put.checksum != 0 && sealer.checksum() != put.checksum) {
     one.refusal = Refusal::kSourceCorrupt;
     return;
   }

@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "storage/block_coder.h"
 #include "storage/catalog.h"
 #include "storage/store_room.h"
 #include "storage/store_state.h"
@@ -59,6 +60,7 @@ class StoreWriter {
   void find_room(std::vector<Pending>& batch);
   Refusal find_extent(Pending& one);
   void copy(std::vector<Pending>& batch);
+  std::span<const std::byte> stored_bytes(Pending& one);
   void copy_one(Pending& one, std::size_t index, std::vector<Pending>& batch);
   void wait_for_piece(std::vector<Pending>& batch);
   void sync(std::vector<Pending>& batch);
@@ -101,6 +103,7 @@ class StoreWriter {
   const std::string folder_;
   StoreProgress progress_;
   std::vector<ScopeId> saved_scopes_;  // whose row is committed
+  BlockCoder coder_;
   std::unique_ptr<DiskQueue> queue_;
   std::vector<std::size_t> free_pieces_;
   std::size_t in_flight_ = 0;

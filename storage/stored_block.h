@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "kernels/layout/kv_layout.h"
+#include "kernels/layout/kv_codec.h"
 #include "runtime/base/clock.h"
 #include "runtime/base/ids.h"
 
@@ -26,9 +26,9 @@ struct StoredBlock {
   std::uint32_t first_position = 0;
   std::uint32_t valid_tokens = 0;     // 1..kBlockTokens
   std::array<Token, kernels::kBlockTokens> tokens{};  // zero past valid_tokens
-  std::uint32_t scheme = 0;           // 0: the pool's own bytes; others belong to codecs
+  std::uint32_t scheme = 0;           // kernels::KvScheme; 0: the pool's own bytes
   std::uint32_t slice_count = 0;
-  std::uint32_t slice_bytes = 0;      // a multiple of 64
+  std::uint32_t slice_bytes = 0;      // as stored (kernels::coded_slice_bytes), a multiple of 64
   // Not compared at a read:
   TenantId owner{};                   // whose disk use it is
   WallTime created = 0;
@@ -46,19 +46,21 @@ struct StoredRecord {
   std::vector<std::uint8_t> bytes;
 };
 
-// Why a block was not stored. Stable API words: refusal_name().
+// Why a block was not stored. Stable API words: refusal_name(). kNoCodec: the store has no codecs, does not know this
+// one or does not offer it for the layout. kNotFinite: the block holds values that no codec keeps.
 enum class Refusal : std::uint8_t {
   kNone, kStopping, kFrozen, kBypassed, kUnknownScope, kBadShape, kAlreadyThere, kParentMissing, kSourceCorrupt,
-  kNotEarned, kWriteBudget, kOverCap, kKeepFree, kOlderThanAll, kDiskFull, kWriteFailed, kSyncFailed, kCommitFailed,
-  kScopeGone,
+  kNoCodec, kNotFinite, kNotEarned, kWriteBudget, kOverCap, kKeepFree, kOlderThanAll, kDiskFull, kWriteFailed,
+  kSyncFailed, kCommitFailed, kScopeGone,
 };
 const char* refusal_name(Refusal refusal);
 
 // Why a read gave no data. Stable API words: miss_name(). kWrongIdentity to kWrongShape: the block is whole but not the
-// one that was asked for. From kTruncated on it is damage: the block is dropped.
+// one that was asked for; kWrongScheme: it is kept in another scheme, which the event names. From kTruncated on it is
+// damage: the block is dropped.
 enum class Miss : std::uint8_t {
-  kNone, kNotStored, kStopping, kBypassed, kUnknownScope, kScopeGone, kBadShape, kReadFailed,
-  kWrongIdentity, kWrongParent, kWrongPosition, kWrongTokens, kWrongShape,
+  kNone, kNotStored, kStopping, kBypassed, kUnknownScope, kScopeGone, kBadShape, kNoCodec, kReadFailed,
+  kWrongIdentity, kWrongParent, kWrongPosition, kWrongTokens, kWrongScheme, kWrongShape,
   kTruncated, kFormat, kStaleGeneration, kWrongExtent, kNotAuthentic, kWrongKey, kSliceChecksum,
 };
 constexpr bool is_damage(Miss miss) { return miss >= Miss::kTruncated; }
@@ -90,8 +92,9 @@ struct StoreEvent {
   BlockKey key{};
   Refusal refusal = Refusal::kNone;
   Miss miss = Miss::kNone;
+  std::uint32_t scheme = 0;    // of the block as it lies there or was to lie there; kMissed: 0 unless it is known
   std::uint64_t bytes = 0;     // read or written on disk
-  std::uint64_t checksum = 0;  // kRead
+  std::uint64_t checksum = 0;  // kRead: of the bytes in the caller's memory
   Ticks took = 0;              // ns from the request to the answer
   std::string error;
   std::shared_ptr<const StoreListing> listing;  // kListed

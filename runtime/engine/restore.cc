@@ -19,6 +19,7 @@ bool copy_is_gone(storage::Miss miss) {
     case storage::Miss::kStopping:
     case storage::Miss::kBypassed:
     case storage::Miss::kBadShape:
+    case storage::Miss::kNoCodec:
     case storage::Miss::kReadFailed:
       return false;
     default:

@@ -122,7 +122,7 @@ TEST_P(SealedBlocks, AnotherBlockThanExpectedIsNamed) {
   EXPECT_EQ(miss_with([](StoredBlock& b) { b.first_position += 32; }), Miss::kWrongPosition);
   EXPECT_EQ(miss_with([](StoredBlock& b) { b.tokens[31] += 1; }), Miss::kWrongTokens);
   EXPECT_EQ(miss_with([](StoredBlock& b) { b.valid_tokens = 31; }), Miss::kWrongTokens);
-  EXPECT_EQ(miss_with([](StoredBlock& b) { b.scheme = 1; }), Miss::kWrongShape);
+  EXPECT_EQ(miss_with([](StoredBlock& b) { b.scheme = 1; }), Miss::kWrongScheme);
   const auto miss_at = [&](auto change, std::uint8_t key_fill) {
     ExtentPlace other = at;
     change(other);
