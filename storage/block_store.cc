@@ -193,6 +193,7 @@ StoreCounters BlockStore::counters() const {
   counters.block_bytes = state.index.durable_bytes();
   counters.by_scheme = state.index.durable_by_scheme();
   counters.pinned_blocks = state.index.pinned_blocks();
+  counters.cpu_ns = state.reader_cpu_ns + state.writer_cpu_ns;
   counters.cap_bytes = state.limits.cap_bytes;
   counters.keep_free_bytes = state.limits.keep_free_bytes;
   counters.budget_bytes = state.limits.write_budget_bytes;

@@ -47,6 +47,8 @@ struct StoreCounters {
   double read_bytes_per_s = 0;        // while reads were in flight, over the last ones; 0: none yet
   double write_bytes_per_s = 0;       // while writing, syncs and commits included
 
+  std::int64_t cpu_ns = 0;            // that the two threads used, without their waits
+
   std::uint64_t budget_bytes = 0;     // a day
   std::uint64_t budget_spent = 0;     // today
 

@@ -201,6 +201,7 @@ void StoreReader::complete(Reading& reading) {
   {
     MutexLock lock(state_.mutex);
     state_.counters.read_bytes_per_s = rate_.per_s();
+    state_.reader_cpu_ns = thread_cpu_ns();
     state_.tell(std::move(event));
   }
   state_.wake();

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "storage/store_state.h"
 
+#include <sys/resource.h>
+
 #include <algorithm>
 #include <array>
 #include <unordered_set>
@@ -38,6 +40,13 @@ void StoreState::put_pinned_first() {
   std::stable_partition(writes.begin(), end, [&](const WriteTask& task) {
     return first.contains(std::get<PutTask>(task.work).put.block.key);
   });
+}
+
+Ticks thread_cpu_ns() {
+  rusage used{};
+  if (::getrusage(RUSAGE_THREAD, &used) != 0) return 0;
+  const auto ns = [](const timeval& time) { return (Ticks{time.tv_sec} * 1'000'000 + time.tv_usec) * 1000; };
+  return ns(used.ru_utime) + ns(used.ru_stime);
 }
 
 void Rate::add(std::uint64_t bytes, Ticks worked) {

@@ -106,6 +106,8 @@ struct StoreState {
   std::optional<Ticks> oldest_in_work GUARDED_BY(mutex);  // of the puts at hand
   std::vector<StoreEvent> events GUARDED_BY(mutex);
   StoreCounters counters GUARDED_BY(mutex);  // what is not counted elsewhere
+  Ticks reader_cpu_ns GUARDED_BY(mutex) = 0;
+  Ticks writer_cpu_ns GUARDED_BY(mutex) = 0;
 
   // Queues an event and counts it. Call wake() after the mutex is given back.
   void tell(StoreEvent event) REQUIRES(mutex);
@@ -113,6 +115,9 @@ struct StoreState {
   void put_pinned_first() REQUIRES(mutex);
   void failed(const Error& error, std::uint64_t StoreCounters::*counter) REQUIRES(mutex);
 };
+
+// Processor time of the calling thread.
+Ticks thread_cpu_ns();
 
 // Bytes per second over about the last two seconds of work.
 class Rate {

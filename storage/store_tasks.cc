@@ -290,6 +290,7 @@ void StoreWriter::publish_counters() {
   counters.segment_files = room_->segments().size();
   counters.write_bytes_per_s = rate_.per_s();
   counters.budget_spent = progress_.budget_spent;
+  state_.writer_cpu_ns = thread_cpu_ns();
 }
 
 }  // namespace larder::storage

@@ -7,6 +7,7 @@
 
 #include "runtime/base/invariant.h"
 #include "runtime/base/log.h"
+#include "runtime/engine/block_mover.h"
 #include "runtime/engine/loop.h"
 
 namespace larder::engine {
@@ -15,7 +16,6 @@ namespace {
 using settings::Key;
 using storage::StoreEvent;
 
-constexpr std::size_t kUndurable = 512;     // blocks copied and not durable yet
 constexpr std::size_t kAdoptedPerTurn = 2000;
 constexpr std::uint32_t kLabelRecord = 1;   // StoredRecord::kind: a key, then the label of the run that begins there
 
@@ -244,26 +244,14 @@ void ColdTier::give_buffer(std::unique_ptr<Buffer> buffer) {
 }
 
 void ColdTier::write_down() {
+  const std::size_t bytes = executor_ == nullptr ? 0 : executor_->layout().block_bytes();
   while (storing() && writing_.size() < kUndurable) {
-    std::unique_ptr<Buffer> buffer = take_buffer();
-    if (buffer == nullptr) return;
+    if (buffers_out_ > 0 && (buffers_out_ + 1) * bytes > kStagingBytes) return;
     const std::optional<kv::UnstoredBlock> next = cache_->next_unstored();
-    if (!next || !executor_->read_block(next->block, *buffer).ok()) {
-      give_buffer(std::move(buffer));
-      if (!next) return;
-      continue;
-    }
-    storage::PutBlock put;
-    put.block = stored(next->cold);
-    put.bytes = *buffer;
-    put.checksum = next->checksum;
-    put.ticket = next_ticket_++;
-    if (store_->put({&put, 1}) == 0) {
-      give_buffer(std::move(buffer));
-      cache_->store_later(next->node);
-      return;
-    }
-    writing_[put.ticket] = {next->node, {next->cold.scope, next->cold.key}, next->cold.label, std::move(buffer)};
+    if (!next) return;
+    if (goes_down(next->node) || put(*next) != Taken::kLater) continue;
+    cache_->store_later(next->node);
+    return;
   }
 }
 
@@ -320,7 +308,9 @@ void ColdTier::on_event(const StoreEvent& event) {
     case StoreEvent::Kind::kDurable: return on_durable(event);
     case StoreEvent::Kind::kRefused: return on_refused(event);
     case StoreEvent::Kind::kRead:
-    case StoreEvent::Kind::kMissed: return on_read(event);
+    case StoreEvent::Kind::kMissed:
+      if (!on_moved(event)) on_read(event);
+      return;
     case StoreEvent::Kind::kEvicted:
       if (cache_ != nullptr) cache_->drop_stored(event.key);
       return;
@@ -340,7 +330,9 @@ void ColdTier::on_durable(const StoreEvent& event) {
   Writing done = std::move(found->second);
   writing_.erase(found);
   give_buffer(std::move(done.buffer));
-  if (cache_ == nullptr || !cache_->mark_stored(done.node)) {
+  const bool stored = cache_ != nullptr && cache_->mark_stored(done.node);
+  if (mover_ != nullptr) mover_->written(done.node, storage::Refusal::kNone);
+  if (!stored) {
     if (cache_ != nullptr) lost_.push_back(done.name);
     return;
   }
@@ -358,7 +350,9 @@ void ColdTier::on_refused(const StoreEvent& event) {
   const NodeId node = found->second.node;
   give_buffer(std::move(found->second.buffer));
   writing_.erase(found);
-  if (event.refusal == storage::Refusal::kAlreadyThere && cache_ != nullptr) cache_->mark_stored(node);
+  const bool there = event.refusal == storage::Refusal::kAlreadyThere;
+  if (there && cache_ != nullptr) cache_->mark_stored(node);
+  if (mover_ != nullptr) mover_->written(node, there ? storage::Refusal::kNone : event.refusal);
 }
 
 bool ColdTier::drained() {
@@ -366,12 +360,12 @@ bool ColdTier::drained() {
   if (store_ == nullptr) return true;
   drop_lost();
   sync_pins();
-  return writing_.empty() && reading_.empty() && lost_.empty() && requests_->none_open() &&
+  return writing_.empty() && reading_.empty() && moving_.empty() && lost_.empty() && requests_->none_open() &&
          (!storing() || !cache_->has_unstored());
 }
 
 void ColdTier::detach() {
-  INVARIANT(store_ == nullptr || (writing_.empty() && reading_.empty()));
+  INVARIANT(store_ == nullptr || (writing_.empty() && reading_.empty() && moving_.empty()));
   for (auto& [id, restore] : restores_) give_up_rest(restore);
   restores_.clear();
   listing_.clear();
@@ -395,6 +389,8 @@ void ColdTier::close() {
     if (owner != restores_.end()) owner->second.arrival.missed(reading.index, false);
   }
   reading_.clear();
+  moving_.clear();
+  if (mover_ != nullptr) mover_->store_closed();
   if (cache_ != nullptr) detach();
   disk_.reset();
 }

@@ -29,6 +29,8 @@
 
 namespace larder::engine {
 
+class BlockMover;
+
 struct ColdTierState {
   bool used = false;
   std::string reason;  // why it is not
@@ -44,6 +46,9 @@ struct ColdTierState {
   std::uint64_t declined_stalled = 0;
   std::uint64_t mixed_restores = 0;  // requests that computed a start while the rest was read
 };
+
+// Is the copy itself to blame, so that it is not to be asked for again?
+bool copy_is_gone(storage::Miss miss);
 
 class ColdTier final : public sched::TierGate {
  public:
@@ -84,6 +89,18 @@ class ColdTier final : public sched::TierGate {
 
   ColdTierState state() const;
 
+  // Single blocks by name (block_moves.cc), for one mover at a time. kYes: it will be told; kLater: there is no room
+  // now, or requests read; kNo: it cannot be had.
+  enum class Taken : std::uint8_t { kYes, kLater, kNo };
+  void set_mover(BlockMover* mover) { mover_ = mover; }
+  Status usable() const;  // kUnavailable or kConflict with the reason why nothing can be moved now
+  Taken write_block(NodeId node);  // kYes too where it is on its way already
+  // into: an arriving block, or kNoBlock when it is only to be proved.
+  Taken read_block(const kv::ColdBlock& cold, BlockId into, std::uint64_t tag);
+  std::optional<std::uint64_t> checksum_of(BlockId block);  // of its bytes in the pool now; nothing: not to be had now
+  bool is_storing() const { return storing(); }
+  Ticks store_cpu_ns() const;  // that the store's threads used since it was opened
+
   // TierGate
   sched::GateAnswer ask(const sched::SequenceSpec& spec, const kv::Outlook& outlook,
                         const sched::PrefillCost& cost) override;
@@ -120,8 +137,18 @@ class ColdTier final : public sched::TierGate {
     std::size_t index = 0;
     std::unique_ptr<Buffer> buffer;  // null: straight into the block
   };
+  struct Moving {
+    std::uint64_t tag = 0;
+    BlockId into = kNoBlock;
+    std::unique_ptr<Buffer> buffer;  // null: straight into the block
+  };
+
+  static constexpr std::size_t kUndurable = 512;  // blocks copied and not durable yet
 
   void write_down();
+  Taken put(const kv::UnstoredBlock& block);
+  bool goes_down(NodeId node) const;
+  bool on_moved(const storage::StoreEvent& event);
   void drop_lost();
   void adopt_slice();
   void issue_reads();
@@ -170,6 +197,8 @@ class ColdTier final : public sched::TierGate {
   std::uint64_t list_ticket_ = 0;
   std::unordered_map<std::uint64_t, Writing> writing_;
   std::unordered_map<std::uint64_t, Reading> reading_;
+  std::unordered_map<std::uint64_t, Moving> moving_;
+  BlockMover* mover_ = nullptr;
   std::map<std::uint64_t, Restore> restores_;  // by sequence: first asked, first read
   std::vector<std::unique_ptr<Buffer>> buffers_;
   double read_bytes_per_s_ = kAssumedBytesPerS;

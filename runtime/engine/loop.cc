@@ -27,6 +27,7 @@ EngineLoop::EngineLoop(Services& services)
       cold_(services),
       models_(services, cold_, requests_,
               {[this](const Status& status) { end_all(status); }, [this] { model_changed(); }}),
+      tiers_(services, models_, cold_, jobs_, promises_),
       history_(services.clock.wall()),
       snapshots_(services, services.clock.wall()),
       verbs_(*this, services) {
@@ -91,6 +92,7 @@ void EngineLoop::turn() {
   cold_.tick();
   end_overdue();
   run_step();
+  tiers_.turn();
   publish_if_due();
   if (services_.inbox->size() > 0 || stopping_.load() || cold_.busy()) return;
   if (std::optional<LoopTask> task = services_.inbox->pop_for(longest_wait())) (*task)(*this);
@@ -130,6 +132,7 @@ std::chrono::nanoseconds EngineLoop::longest_wait() const {
   const Ticks now = services_.clock.now();
   Ticks wait = std::chrono::duration_cast<std::chrono::nanoseconds>(kLongestWait).count();
   if (const std::optional<Ticks> deadline = requests_.next_deadline()) wait = std::min(wait, *deadline - now);
+  if (const std::optional<Ticks> wake = tiers_.wake()) wait = std::min(wait, *wake - now);
   if (cold_.waiting()) wait = std::min(wait, kAskAgainNs);
   if (snapshot_wanted_) wait = std::min(wait, last_snapshot_ + kSnapshotEveryNs - now);
   return std::chrono::nanoseconds(std::max<Ticks>(wait, 0));
@@ -142,12 +145,13 @@ void EngineLoop::publish_if_due() {
   snapshot_wanted_ = false;
   last_snapshot_ = now;
   services_.snapshots.set(
-      snapshots_.build({models_, cold_, requests_, packs_, entries_, history_, verbs_.jobs()}));
+      snapshots_.build({models_, cold_, requests_, packs_, entries_, history_, jobs_, promises_}));
 }
 
 // Packs are counted anew with the model's own template and vocabulary; entries named nodes of the old tree.
 void EngineLoop::model_changed() {
   packs_.forget_model();
+  promises_.forget_all();
   entries_.clear();
   snapshot_wanted_ = true;
   const std::shared_ptr<const LoadedModel> model = models_.loaded();
@@ -187,7 +191,10 @@ void EngineLoop::begin(Incoming incoming) {
   const bool posted = services_.preparation.post(
       [id, model, prompt, scope = scopes->back(), inbox = services_.inbox, &clock = services_.clock] {
         auto result = std::make_shared<Result<Prepared>>(prepare(*model, *prompt, scope, clock));
-        inbox->push_reserved([id, result](EngineLoop& loop) { loop.prepared(id, *result); });
+        inbox->push_reserved([id, result](EngineLoop& loop) {
+          if (result->ok()) loop.promises().prompted(id, *(*result)->keys);
+          loop.prepared(id, *result);
+        });
       });
   if (!posted) {
     prepared(id, Error{ErrorCode::kResourceExhausted, "too many prompts wait for preparation: try again later", ""});
@@ -228,11 +235,21 @@ void EngineLoop::cancel(RequestId id, const Status& status) {
 }
 
 void EngineLoop::end_all(const Status& status) {
+  tiers_.end_all(status);
   for (const RequestId id : requests_.active_ids()) cancel(id, status);
+}
+
+void EngineLoop::check_promises(const Ended& ended) {
+  for (const BrokenPromise& broken : promises_.ended(ended.id, ended.record.verdict)) {
+    log::warning("engine", broken.text);
+    services_.metrics.promise_broken();
+    if (JobInfo* job = jobs_.find(broken.job)) job->warning = broken.text;
+  }
 }
 
 void EngineLoop::note_ended(const Ended& ended) {
   const RequestRecord& record = ended.record;
+  check_promises(ended);
   observe::DoneRequest done;
   done.tenant = record.tenant;
   done.verdict = kv::verdict_name(record.verdict.kind);

@@ -16,8 +16,10 @@
 #include "runtime/engine/model_host.h"
 #include "runtime/engine/pack_shelf.h"
 #include "runtime/engine/request_table.h"
+#include "runtime/engine/reuse_promises.h"
 #include "runtime/engine/services.h"
 #include "runtime/engine/snapshot_builder.h"
+#include "runtime/engine/tier_jobs.h"
 #include "runtime/engine/verb_runner.h"
 #include "runtime/entry/entry_book.h"
 #include "runtime/observe/history.h"
@@ -48,6 +50,9 @@ class EngineLoop {
   PackShelf& packs() { return packs_; }
   entry::EntryBook& entries() { return entries_; }
   VerbRunner& verbs() { return verbs_; }
+  JobList& jobs() { return jobs_; }
+  TierJobs& tiers() { return tiers_; }
+  ReusePromises& promises() { return promises_; }
   Services& services() { return services_; }
   RequestId next_request_id();
 
@@ -61,6 +66,7 @@ class EngineLoop {
   void end_overdue();
   void model_changed();
   void note_ended(const Ended& ended);
+  void check_promises(const Ended& ended);
   void publish_if_due();
   std::chrono::nanoseconds longest_wait() const;
 
@@ -68,6 +74,9 @@ class EngineLoop {
   RequestTable requests_;
   ColdTier cold_;
   ModelHost models_;
+  JobList jobs_;
+  ReusePromises promises_;
+  TierJobs tiers_;
   PackShelf packs_;
   entry::EntryBook entries_;
   observe::History history_;

@@ -46,6 +46,8 @@ class ModelHost {
   kv::ReuseHistory& history() { return history_; }
   const exec::DeviceInfo* device() const { return current_ ? &current_->executor->info() : nullptr; }
   bool draining() const { return draining_; }
+  // Where the pool lies: "host" or "device".  Requires: a model.
+  std::string pool_tier() const { return device()->device == "cuda" ? "device" : "host"; }
 
   void submit(exec::Step step);
   void abort_running();

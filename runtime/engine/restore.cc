@@ -13,7 +13,8 @@ constexpr double kAheadMs = 25;  // of reading in flight: a newcomer waits no lo
 constexpr std::size_t kLeastReadBytes = 1u << 20;
 constexpr double kLongestIdleMs = 10'000;  // of a read, where estimates are not to decide
 
-// Is the copy itself to blame, so that it is not to be asked for again?
+}  // namespace
+
 bool copy_is_gone(storage::Miss miss) {
   switch (miss) {
     case storage::Miss::kStopping:
@@ -26,8 +27,6 @@ bool copy_is_gone(storage::Miss miss) {
       return true;
   }
 }
-
-}  // namespace
 
 void ColdTier::decline(Restore& restore, const char* why, std::uint64_t& count) {
   restore.note.declined = why;

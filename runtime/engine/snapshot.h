@@ -14,6 +14,7 @@
 #include "runtime/base/event.h"
 #include "runtime/base/ids.h"
 #include "runtime/base/section.h"
+#include "runtime/engine/job_info.h"
 #include "runtime/engine/store_info.h"
 #include "runtime/engine/token_stream.h"
 #include "runtime/kv/verdict.h"
@@ -155,14 +156,6 @@ struct Interval {
   double cold_p50_ms = -1, cold_p99_ms = -1;
 };
 
-struct JobInfo {
-  JobId id{};
-  std::string verb;
-  double progress = 0;
-  bool done = false;
-  std::string error;  // to_string of it
-};
-
 struct EntryInfo {
   EntryId id{};
   NodeId node{};
@@ -211,6 +204,8 @@ struct Snapshot {
   double decode_tokens_per_s = 0;   // over the last 5 s
   double prefill_tokens_per_s = 0;  // measured, exponential mean
   std::uint64_t dropped_events = 0;
+  std::uint64_t broken_promises = 0;  // of a job that brought blocks up: the next request reused under half of them
+  std::string last_broken_promise;    // and why
   std::uint64_t resident_bytes = 0;  // of the process
 };
 

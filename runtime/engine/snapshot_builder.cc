@@ -238,7 +238,9 @@ std::shared_ptr<const SnapshotState> SnapshotBuilder::build(const Sources& from)
   add_store(all, from.cold);
   add_tenants(all, from);
   all.packs = from.packs.infos(from.models.cache());
-  all.jobs.assign(from.jobs.begin(), from.jobs.end());
+  all.jobs.assign(from.jobs.all().begin(), from.jobs.all().end());
+  all.broken_promises = from.promises.broken();
+  all.last_broken_promise = from.promises.last_broken();
   all.running = from.requests.running();
   all.queued = from.requests.queued();
   measure(all, from);

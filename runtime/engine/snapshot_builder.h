@@ -8,9 +8,11 @@
 #include <deque>
 #include <memory>
 
+#include "runtime/engine/job_list.h"
 #include "runtime/engine/model_host.h"
 #include "runtime/engine/pack_shelf.h"
 #include "runtime/engine/request_table.h"
+#include "runtime/engine/reuse_promises.h"
 #include "runtime/engine/snapshot_state.h"
 #include "runtime/entry/entry_book.h"
 #include "runtime/observe/history.h"
@@ -33,7 +35,8 @@ class SnapshotBuilder {
     const PackShelf& packs;
     entry::EntryBook& entries;
     observe::History& history;
-    const std::deque<JobInfo>& jobs;
+    const JobList& jobs;
+    const ReusePromises& promises;
   };
   std::shared_ptr<const SnapshotState> build(const Sources& from);
 

@@ -29,6 +29,8 @@ void hide_others(Snapshot& snapshot, TenantId tenant) {
   keep_if(snapshot.entries, [&](const EntryInfo& entry) { return entry.tenant == tenant; });
   snapshot.keys.clear();
   snapshot.jobs.clear();
+  snapshot.broken_promises = 0;
+  snapshot.last_broken_promise.clear();
   snapshot.history.clear();
   snapshot.store = {};
   for (PackInfo& pack : snapshot.packs) pack.node = {};

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "runtime/engine/loop.h"
+#include "runtime/model/digest.h"
 
 namespace larder::engine {
 namespace {
@@ -43,17 +44,15 @@ void VerbRunner::on_clerk(VerbDone done, std::function<Result<VerbResult>()> wor
 }
 
 VerbDone VerbRunner::as_job(const std::string& verb, VerbDone done) {
-  JobInfo job;
-  job.id = JobId{next_job_++};
-  job.verb = verb;
-  jobs_.push_back(job);
-  while (jobs_.size() > kMaxJobs) jobs_.pop_front();
-  return std::make_shared<OnceDone>([this, id = job.id, done](Result<VerbResult> result) {
-    for (JobInfo& each : jobs_) {
-      if (each.id != id) continue;
-      each.done = true;
-      each.progress = 1;
-      if (!result.ok()) each.error = to_string(result.error());
+  JobInfo& added = loop_.jobs().add(verb);
+  added.started = services_.clock.wall();
+  return std::make_shared<OnceDone>([this, id = added.id, done](Result<VerbResult> result) {
+    if (JobInfo* job = loop_.jobs().find(id)) {
+      job->done = true;
+      job->progress = 1;
+      job->state = result.ok() ? JobInfo::State::kDone : JobInfo::State::kFailed;
+      job->ended = services_.clock.wall();
+      if (!result.ok()) job->error = to_string(result.error());
     }
     done->answer(std::move(result));
   });
@@ -98,6 +97,7 @@ void VerbRunner::run(const Principal&, const DeleteNode& verb, VerbDone done) {
   if (cache == nullptr) return done->answer(no_model());
   const Result<kv::Removed> removed = cache->remove(verb.node, verb.when_idle, verb.dry_run);
   if (!removed.ok()) return done->answer(removed.error());
+  if (!verb.dry_run) loop_.tiers().nodes_deleted();
   VerbResult result;
   result.blocks = removed->blocks_freed + removed->blocks_condemned;
   result.bytes = result.blocks * loop_.models().loaded()->layout.block_bytes();
@@ -115,16 +115,49 @@ void VerbRunner::run(const Principal& who, const Locate& verb, VerbDone done) {
   const Result<std::vector<kv::TreeRow>> path = cache->locate(verb.node);
   if (!path.ok()) return done->answer(path.error());
   if (path->empty() || (!who.admin && path->back().owner != who.tenant)) return done->answer(no_node(verb.node));
+  const Result<std::vector<NodeId>> nodes =
+      cache->select({verb.node, !verb.below, verb.first_block, verb.block_count});
+  if (!nodes.ok()) return done->answer(nodes.error());
   VerbResult result;
+  const LoadedModel& model = *loop_.models().loaded();
   const double row_ns = loop_.models().scheduler()->rates().prefill_row_ns();
-  const bool on_device = loop_.models().device()->device == "cuda";
+  const std::string pool = loop_.models().pool_tier();
   for (const kv::TreeRow& row : *path) {
-    result.placement.push_back(tree_node(row, *loop_.models().loaded(), row_ns, on_device));
+    result.placement.push_back(tree_node(row, model, row_ns, pool == "device"));
     result.blocks += row.blocks;
     result.bytes += result.placement.back().bytes;
     result.tokens += row.tokens;
   }
+  result.ranges = placements_of(*cache, *nodes, model.layout, pool);
+  std::erase_if(result.ranges, [&](const BlockPlacement& row) { return !who.admin && row.tenant != who.tenant.value; });
+  if (model.identity->weights_known) result.identity = model::to_hex(kv::identity_digest(*model.identity));
   done->answer(std::move(result));
+}
+
+void VerbRunner::run(const Principal& who, const MoveBlocks& verb, VerbDone done) {
+  const TierVerb kind = verb.keep ? TierVerb::kCopy : TierVerb::kMove;
+  answer_job(loop_.tiers().order(who, kind, verb.what, verb.to, verb.dry_run), done);
+}
+
+void VerbRunner::run(const Principal& who, const VerifyBlocks& verb, VerbDone done) {
+  answer_job(loop_.tiers().order(who, TierVerb::kVerify, verb.what, {}, verb.dry_run), done);
+}
+
+void VerbRunner::answer_job(Result<JobInfo> job, const VerbDone& done) {
+  if (!job.ok()) return done->answer(job.error());
+  VerbResult result;
+  result.blocks = job->blocks_total;
+  result.bytes = result.blocks * loop_.models().loaded()->layout.block_bytes();
+  result.detail = job->detail;
+  result.job = std::move(job).value();
+  loop_.want_snapshot();
+  done->answer(std::move(result));
+}
+
+void VerbRunner::run(const Principal&, const CancelJob& verb, VerbDone done) {
+  if (const Status status = loop_.tiers().cancel(verb.job); !status.ok()) return done->answer(status.error());
+  loop_.want_snapshot();
+  done->answer(VerbResult{});
 }
 
 void VerbRunner::run(const Principal&, const LoadModel& verb, VerbDone done) {
@@ -171,6 +204,7 @@ void VerbRunner::erase_tenant(TenantId tenant, const ScopeId& scope) {
   for (const RequestId id : loop_.requests().active_of(tenant)) {
     loop_.cancel(id, Error{ErrorCode::kUnauthorized, "the tenant was deleted", ""});
   }
+  loop_.tiers().end_scope(scope, Error{ErrorCode::kUnauthorized, "the tenant was deleted", ""});
   if (kv::PrefixCache* cache = loop_.models().cache()) cache->erase_scope(scope);
   loop_.cold().shred(scope);
   loop_.models().history().forget_scope(scope);
@@ -245,7 +279,8 @@ void VerbRunner::run(const Principal& who, const WarmPack& verb, VerbDone done) 
   const Result<tenant::ScopeChain> scopes = services_.registry.scopes(who.tenant);
   if (!scopes.ok()) return done->answer(scopes.error());
   const VerbDone job = as_job("warm " + pack->id, std::move(done));
-  const auto warm = [job, who, id = pack->id, name = pack->name, pin = verb.pin, model](
+  const JobId id_of_job = loop_.jobs().all().back().id;
+  const auto warm = [job, id_of_job, who, id = pack->id, name = pack->name, pin = verb.pin, model](
                         EngineLoop& loop, const Result<Prepared>& prompt) {
     if (!prompt.ok()) return job->answer(prompt.error());
     if (loop.models().loaded() != model) return job->answer(no_model());
@@ -255,8 +290,9 @@ void VerbRunner::run(const Principal& who, const WarmPack& verb, VerbDone done) 
     incoming.request.label = name;
     incoming.model = model;
     incoming.submitted = loop.services().clock.now();
-    incoming.report = [job, who, id, name, pin, inbox = loop.services().inbox](const sched::SequenceReport& report) {
-      inbox->push_reserved([=](EngineLoop& later) { later.verbs().pack_warmed(who, id, name, pin, report, job); });
+    incoming.report = [=, inbox = loop.services().inbox](const sched::SequenceReport& report) {
+      inbox->push_reserved(
+          [=](EngineLoop& later) { later.verbs().pack_warmed(who, id, name, pin, report, id_of_job, job); });
     };
     loop.services().waiting.fetch_add(1);
     loop.begin_prepared(std::move(incoming), *prompt);
@@ -269,14 +305,27 @@ void VerbRunner::run(const Principal& who, const WarmPack& verb, VerbDone done) 
   if (!posted) job->answer(Error{ErrorCode::kResourceExhausted, "too many prompts wait already: try again later", ""});
 }
 
+void VerbRunner::promise_run(JobId job, const std::string& what, NodeId end) {
+  const kv::PrefixCache* cache = loop_.models().cache();
+  if (cache == nullptr) return;
+  const Result<std::vector<NodeId>> path = cache->select({end, true});
+  std::vector<kv::ChainKey> run;
+  for (const NodeId node : path.ok() ? *path : std::vector<NodeId>{}) {
+    const kv::BlockFacts block = cache->facts(node);
+    if (block.sealed && block.valid == kernels::kBlockTokens) run.push_back(block.key);
+  }
+  loop_.promises().promise_run(job, what, std::move(run));
+}
+
 void VerbRunner::pack_warmed(const Principal& who, const std::string& id, const std::string& name, bool pin,
-                             const sched::SequenceReport& report, const VerbDone& job) {
+                             const sched::SequenceReport& report, JobId id_of_job, const VerbDone& job) {
   if (!report.status.ok()) return job->answer(report.status.error());
   if (report.end_node.value == 0) {
     return job->answer(Error{ErrorCode::kResourceExhausted, "the pack found no room in the pool", id});
   }
   loop_.packs().set_node(id, report.end_node);
   loop_.packs().set_tokens(id, report.verdict.prompt_tokens);
+  promise_run(id_of_job, "pack " + id, report.end_node);
   if (pin) {
     PinNode verb;
     verb.node = report.end_node;

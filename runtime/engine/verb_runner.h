@@ -5,11 +5,9 @@
 //           does not exist for who has no admin right.
 // Errors:   kForbidden, kNotFound, kUnavailable (no model), kConflict, kResourceExhausted with the arithmetic; as the
 //           rooms below.
-// Bounds:   the last kMaxJobs jobs are kept.
 // Threads:  engine thread.
 #pragma once
 
-#include <deque>
 #include <functional>
 
 #include "runtime/engine/services.h"
@@ -18,19 +16,16 @@
 
 namespace larder::engine {
 
-inline constexpr std::size_t kMaxJobs = 64;
-
 class VerbRunner {
  public:
   VerbRunner(EngineLoop& loop, Services& services) : loop_(loop), services_(services) {}
 
   void perform(const Principal& who, const Verb& verb, VerbDone done);
-  const std::deque<JobInfo>& jobs() const { return jobs_; }
 
   // Second halves of verbs that come back through the inbox.
   void erase_tenant(TenantId tenant, const ScopeId& scope);
   void pack_warmed(const Principal& who, const std::string& id, const std::string& name, bool pin,
-                   const sched::SequenceReport& report, const VerbDone& job);
+                   const sched::SequenceReport& report, JobId id_of_job, const VerbDone& job);
 
  private:
   void run(const Principal& who, const PinNode& verb, VerbDone done);
@@ -46,14 +41,17 @@ class VerbRunner {
   void run(const Principal& who, const WarmPack& verb, VerbDone done);
   void run(const Principal& who, const CancelRequest& verb, VerbDone done);
   void run(const Principal& who, const SetSetting& verb, VerbDone done);
+  void run(const Principal& who, const MoveBlocks& verb, VerbDone done);
+  void run(const Principal& who, const VerifyBlocks& verb, VerbDone done);
+  void run(const Principal& who, const CancelJob& verb, VerbDone done);
 
   void on_clerk(VerbDone done, std::function<Result<VerbResult>()> work, LoopTask then = {});
+  void promise_run(JobId job, const std::string& what, NodeId end);
+  void answer_job(Result<JobInfo> job, const VerbDone& done);
   VerbDone as_job(const std::string& verb, VerbDone done);
 
   EngineLoop& loop_;
   Services& services_;
-  std::deque<JobInfo> jobs_;
-  std::uint64_t next_job_ = 1;
 };
 
 }  // namespace larder::engine

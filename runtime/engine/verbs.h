@@ -5,12 +5,15 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
 
 #include "runtime/base/ids.h"
+#include "runtime/engine/placements.h"
 #include "runtime/engine/snapshot.h"
+#include "runtime/kv/block_range.h"
 
 namespace larder::engine {
 
@@ -31,6 +34,23 @@ struct DeleteNode {
 };
 struct Locate {
   NodeId node{};
+  bool below = false;             // the node's run and all below it; else the path from the root to it
+  std::uint32_t first_block = 0;  // of a path, as kv::BlockRange
+  std::uint32_t block_count = 0;
+};
+// Verbs over tiers: each is a job, answered at once with its record.
+struct MoveBlocks {
+  kv::BlockRange what;
+  std::string to;     // "disk", "pool", or the pool's own tier: "host", "device"
+  bool keep = false;  // where they are too: a copy
+  bool dry_run = false;
+};
+struct VerifyBlocks {
+  kv::BlockRange what;
+  bool dry_run = false;
+};
+struct CancelJob {
+  JobId job{};
 };
 struct LoadModel {
   std::string path;  // an absolute path, or a file name in the models folder
@@ -67,7 +87,8 @@ struct SetSetting {
 };
 
 using Verb = std::variant<PinNode, Unpin, DeleteNode, Locate, LoadModel, UnloadModel, CreateTenant, DeleteTenant,
-                          CreateKey, RevokeKey, WarmPack, CancelRequest, SetSetting>;
+                          CreateKey, RevokeKey, WarmPack, CancelRequest, SetSetting, MoveBlocks, VerifyBlocks,
+                          CancelJob>;
 
 // What a verb answers; members that do not apply stay empty.
 struct VerbResult {
@@ -80,6 +101,9 @@ struct VerbResult {
   std::uint32_t tokens = 0;
   std::string detail;               // the arithmetic of a refusal or a dry run, for people
   std::vector<TreeNode> placement;  // Locate: the path from the root, one per run
+  std::vector<BlockPlacement> ranges;  // Locate: where each block lies
+  std::string identity;                // Locate: digest of what decides their bits, hex; empty until it is known
+  std::optional<JobInfo> job;          // verbs over tiers; id 0 for a dry run
   bool restart_needed = false;      // SetSetting
 };
 

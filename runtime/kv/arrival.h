@@ -54,7 +54,7 @@ class Arrival {
   std::uint32_t warmed_tokens() const;  // of the blocks that can be found now
 
  private:
-  friend class PrefixCache;
+  friend class CacheCore;
   Arrival(CacheCore* core, std::uint32_t slot) : core_(core), slot_(slot) {}
   void close();
 

@@ -26,6 +26,8 @@ namespace larder::kv {
 inline constexpr const char* kDemoted = "demoted";
 // And of what was cold when its stored copy went.
 inline constexpr const char* kDiskLost = "disk_lru";
+// And of what was found damaged in memory.
+inline constexpr const char* kDamaged = "damaged";
 
 constexpr std::uint32_t blocks_for(std::uint32_t tokens) {
   return (tokens + kernels::kBlockTokens - 1) / kernels::kBlockTokens;
@@ -99,7 +101,12 @@ class CacheCore {
   void tally(NodeIndex node, Removed& removed) const;
   BlockKey block_key_of(const Node& node) const;  // Requires: sealed, weights known
   void set_stored(NodeIndex node, bool stored);
+  void drop_pins_below(NodeIndex top);
   void forget_cold(NodeIndex top);
+  ColdBlock cold_of(const Node& node) const;  // Requires: sealed, weights known
+  // The cold nodes, each the child of the one before, get blocks to arrive in. `path`: held, it becomes the arrival's.
+  // Requires: as many free blocks.
+  Arrival start_arrival(std::vector<BlockId> path, const std::vector<NodeIndex>& cold, bool waits_above);
   void note_unstored(NodeId node);
   void detach(const std::vector<NodeIndex>& top_first, bool ghosts, Removed& removed);
   NodeIndex run_start(NodeIndex node) const;  // first node of the row that describe() shows it in

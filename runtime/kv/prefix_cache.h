@@ -29,6 +29,9 @@
 namespace larder::kv {
 
 class CacheCore;  // cache_core.h, inside this room
+struct BlockRange;  // block_range.h, with what a verb over tiers is told of a block
+struct BlockFacts;
+enum class Staying : std::uint8_t;
 
 struct CacheOptions {
   std::uint32_t block_count = 0;
@@ -181,6 +184,25 @@ class PrefixCache {
   // are on their way.  Errors: kResourceExhausted with the arithmetic; nothing has changed then.
   Result<Arrival> begin_arrival(const PreparedPrompt& prompt, const PromptKeys& keys, RequestId by, TenantId tenant,
                                 ColdPart part = {});
+
+  // Verbs over tiers (tier_moves.cc), a block at a time. Each moves whole or not at all.
+  // The blocks of the range, parents before children.  Errors: kNotFound; kInvalidArgument (it begins past the path).
+  Result<std::vector<NodeId>> select(const BlockRange& range) const;
+  BlockFacts facts(NodeId node) const;  // node 0: it is not there
+  // The block as next_unstored would answer it; nothing when it has a copy, grows, is cold, or the weights are unknown.
+  std::optional<UnstoredBlock> unstored(NodeId node) const;
+  std::optional<ColdBlock> stored_block(NodeId node) const;  // its copy's name; nothing when it has none
+  void store_again(NodeId node);                             // next_unstored answers it once more
+  Staying cool(NodeId node);                                 // it leaves the pool and stays findable
+  Staying drop_copy(NodeId node);                            // its copy below is lost on purpose
+  std::uint64_t use_stamp() const;  // of the newest use
+  void use(std::span<const NodeId> nodes);  // the resident ones, without a hit
+  // Room for cold blocks, each the child of the one before: as many of the first ones as can be had without taking
+  // what was used after stamp `since`. Counts as a use of them. Closed when the first is not cold, is on its way, or
+  // hangs on a cold one.  Errors: kResourceExhausted.
+  Result<Arrival> begin_arrival(std::span<const NodeId> chain, std::uint64_t since, TenantId tenant);
+  // The node and all below it go, whoever uses or pins them; running claims go on privately. How many nodes.
+  std::uint32_t drop_damaged(NodeId node);
 
   // Recounts every sum from its parts and checks every edge; the first fault in words, "" when all is well. Slow.
   std::string audit() const;

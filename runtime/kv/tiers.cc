@@ -11,7 +11,7 @@ namespace {
 
 using kernels::kBlockTokens;
 
-ColdBlock cold_of(const CacheCore& core, const Node& node, const Identity& identity) {
+ColdBlock cold_under(const CacheCore& core, const Node& node, const Identity& identity) {
   ColdBlock cold;
   const ScopeSecret& secret = core.tree.facts_of(node.root).scope->secret();
   cold.scope = core.tree.facts_of(node.root).scope->id();
@@ -27,10 +27,6 @@ ColdBlock cold_of(const CacheCore& core, const Node& node, const Identity& ident
   cold.pinned = node.pins > 0;
   if (parent.is_root() || parent.label != node.label) cold.label = node.label;
   return cold;
-}
-
-ColdBlock cold_of(const CacheCore& core, const Node& node) {
-  return cold_of(core, node, *core.tree.facts_of(node.root).identity);
 }
 
 // The cold nodes of a walk that nobody is bringing up yet, top first; none when the topmost is on its way.
@@ -78,7 +74,7 @@ std::optional<UnstoredBlock> PrefixCache::next_unstored() {
   while (has_unstored()) {
     const Node& node = core.tree.at(core.tree.find(core.unstored.front()));
     core.unstored.pop_front();
-    return UnstoredBlock{node.id, node.block, core.pool.checksum(node.block), cold_of(core, node)};
+    return UnstoredBlock{node.id, node.block, core.pool.checksum(node.block), core.cold_of(node)};
   }
   return std::nullopt;
 }
@@ -98,7 +94,7 @@ std::optional<ChainedBlock> PrefixCache::under(NodeId id, const Identity& identi
   const NodeIndex index = core.tree.find(id);
   if (index == kNoNode || !core.tree.at(index).sealed) return std::nullopt;
   const Node& node = core.tree.at(index);
-  return ChainedBlock{cold_of(core, node, identity), core.tree.facts_of(node.root).scope, node.key,
+  return ChainedBlock{cold_under(core, node, identity), core.tree.facts_of(node.root).scope, node.key,
                       core.tree.at(node.parent).key};
 }
 
@@ -191,16 +187,14 @@ Result<Arrival> PrefixCache::begin_arrival(const PreparedPrompt& prompt, const P
   cold.erase(cold.begin(), cold.begin() + static_cast<std::ptrdiff_t>(std::min(part.skip, cold.size())));
   cold.resize(std::min(part.most, cold.size()));
   if (cold.empty()) return Arrival();
-  ArrivalState state;
-  state.used = true;
-  state.waits_above = part.skip > 0;
+  std::vector<BlockId> path;
   for (std::size_t i = 0; i < resident; ++i) {
-    state.path.push_back(core.tree.at(walk.whole[i]).block);
-    core.hold(state.path.back());
+    path.push_back(core.tree.at(walk.whole[i]).block);
+    core.hold(path.back());
   }
   const auto need = static_cast<std::uint32_t>(cold.size());
   if (need > core.available()) {
-    for (auto block = state.path.rbegin(); block != state.path.rend(); ++block) core.release(*block);
+    for (auto block = path.rbegin(); block != path.rend(); ++block) core.release(*block);
     return Error{ErrorCode::kResourceExhausted,
                  "the KV pool has no room to bring " + std::to_string(need) + " stored blocks up: " +
                      std::to_string(core.available()) + " of " + std::to_string(core.options.block_count) +
@@ -208,17 +202,29 @@ Result<Arrival> PrefixCache::begin_arrival(const PreparedPrompt& prompt, const P
                  {}};
   }
   core.make_room(need, by, tenant);
+  return core.start_arrival(std::move(path), cold, part.skip > 0);
+}
+
+Arrival CacheCore::start_arrival(std::vector<BlockId> path, const std::vector<NodeIndex>& cold, bool waits_above) {
+  ArrivalState state;
+  state.used = true;
+  state.waits_above = waits_above;
+  state.path = std::move(path);
   for (const NodeIndex index : cold) {
-    core.tree.at(index).arriving = true;
-    state.blocks.push_back({*core.pool.begin_arrival(), core.tree.at(index).id, cold_of(core, core.tree.at(index))});
+    tree.at(index).arriving = true;
+    state.blocks.push_back({*pool.begin_arrival(), tree.at(index).id, cold_of(tree.at(index))});
   }
   state.fates.assign(cold.size(), BlockFate::kOnItsWay);
-  const auto free = std::find_if(core.arrivals.begin(), core.arrivals.end(), [](const auto& a) { return !a.used; });
-  const auto slot = static_cast<std::uint32_t>(free - core.arrivals.begin());
-  if (free == core.arrivals.end()) core.arrivals.emplace_back();
-  core.arrivals[slot] = std::move(state);
-  ++core.version;
-  return Arrival(&core, slot);
+  const auto free = std::find_if(arrivals.begin(), arrivals.end(), [](const auto& a) { return !a.used; });
+  const auto slot = static_cast<std::uint32_t>(free - arrivals.begin());
+  if (free == arrivals.end()) arrivals.emplace_back();
+  arrivals[slot] = std::move(state);
+  ++version;
+  return Arrival(this, slot);
+}
+
+ColdBlock CacheCore::cold_of(const Node& node) const {
+  return cold_under(*this, node, *tree.facts_of(node.root).identity);
 }
 
 BlockKey CacheCore::block_key_of(const Node& node) const {
@@ -245,8 +251,8 @@ void CacheCore::note_unstored(NodeId node) {
   std::erase_if(unstored, [this](NodeId each) { return tree.find(each) == kNoNode; });
 }
 
-// A cold node whose copy is gone, and all below it.
-void CacheCore::forget_cold(NodeIndex top) {
+// Pins that end at the node or below it end with it.
+void CacheCore::drop_pins_below(NodeIndex top) {
   std::erase_if(pins, [&](const PinRecord& pin) {
     NodeIndex at = tree.find(pin.node);
     while (at != top && !tree.at(at).is_root()) at = tree.at(at).parent;
@@ -254,6 +260,11 @@ void CacheCore::forget_cold(NodeIndex top) {
     pin_path(tree.find(pin.node), false);
     return true;
   });
+}
+
+// A cold node whose copy is gone, and all below it.
+void CacheCore::forget_cold(NodeIndex top) {
+  drop_pins_below(top);
   Eviction cause;
   cause.at = options.clock->wall();
   cause.policy = kDiskLost;

@@ -33,6 +33,7 @@ struct Metrics::Families {
   Family<Counter>& rows;
   Counter& steps;
   Counter& evicted;
+  Counter& promises;
   Family<Histogram>& first_token;
   Family<Gauge>& blocks;
   Family<Gauge>& gauges;
@@ -48,6 +49,8 @@ struct Metrics::Families {
         rows(counter("larder_rows_total", "Rows computed, by phase")),
         steps(counter("larder_steps_total", "Steps run").Add({})),
         evicted(counter("larder_evicted_blocks_total", "Blocks that gave way to others").Add({})),
+        promises(counter("larder_broken_promises_total", "KV brought up of which the next request reused under half")
+                     .Add({})),
         first_token(prometheus::BuildHistogram()
                         .Name("larder_time_to_first_token_seconds")
                         .Help("From submission to the first token, warm (something was reused) and cold apart")
@@ -92,6 +95,8 @@ void Metrics::request_done(const DoneRequest& request) {
   if (request.first_token_s < 0) return;
   f.first_token.Add({{"start", request.warm ? "warm" : "cold"}}, kFirstTokenBuckets).Observe(request.first_token_s);
 }
+
+void Metrics::promise_broken() { families_->promises.Increment(); }
 
 void Metrics::request_refused(std::string_view code) {
   families_->refused.Add({{"code", std::string(code)}}).Increment();

@@ -47,6 +47,7 @@ class Metrics {
 
   void request_done(const DoneRequest& request);
   void request_refused(std::string_view code);  // error_code_name
+  void promise_broken();  // what was brought up was not reused
   void set_levels(const Levels& levels);
   std::string text() const;
 

@@ -49,6 +49,11 @@ void FakeDeviceKnobs::set_costs(std::function<std::int64_t(const exec::Step&)> c
   cost_ = std::move(cost);
 }
 
+void FakeDeviceKnobs::spoil_reads(std::function<void(BlockId, std::span<std::byte>)> fault) {
+  MutexLock lock(mutex_);
+  read_fault_ = std::move(fault);
+}
+
 void FakeDeviceKnobs::watch(std::function<void(const exec::Step&)> watcher) {
   MutexLock lock(mutex_);
   watcher_ = std::move(watcher);
@@ -154,6 +159,8 @@ Status FakeDevice::read_block(BlockId block, std::span<std::byte> out) const {
     return Error{ErrorCode::kInvalidArgument, "no block " + std::to_string(block.value), ""};
   }
   std::memcpy(out.data(), arena_.data() + block.value * layout_.block_bytes(), layout_.block_bytes());
+  MutexLock lock(knobs_->mutex_);
+  if (knobs_->read_fault_) knobs_->read_fault_(block, out);
   return {};
 }
 

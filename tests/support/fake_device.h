@@ -49,6 +49,8 @@ class FakeDeviceKnobs {
   void set_delays(std::int64_t step_us, std::int64_t row_us, std::int64_t random_us) EXCLUDES(mutex_);
   // What a step says it took, in ns, instead of the time that passed; so that a test can reckon without a clock.
   void set_costs(std::function<std::int64_t(const exec::Step&)> cost) EXCLUDES(mutex_);
+  // Called with every block that is read out of the device, as a fault of its memory would.
+  void spoil_reads(std::function<void(BlockId, std::span<std::byte>)> fault) EXCLUDES(mutex_);
   // Called on the device thread at the start of each step.
   void watch(std::function<void(const exec::Step&)> watcher) EXCLUDES(mutex_);
 
@@ -70,6 +72,7 @@ class FakeDeviceKnobs {
   std::function<Status(const exec::Step&)> fail_rule_ GUARDED_BY(mutex_);
   std::function<void(const exec::Step&)> watcher_ GUARDED_BY(mutex_);
   std::function<std::int64_t(const exec::Step&)> cost_ GUARDED_BY(mutex_);
+  std::function<void(BlockId, std::span<std::byte>)> read_fault_ GUARDED_BY(mutex_);
   std::uint64_t rows_ GUARDED_BY(mutex_) = 0;
   std::uint64_t steps_ GUARDED_BY(mutex_) = 0;
   std::uint64_t copied_tokens_ GUARDED_BY(mutex_) = 0;

@@ -137,7 +137,8 @@ TEST(Verbs, RevokedKeysStopAndTheAdminRightIsAsked) {
   const std::vector<engine::Verb> verbs = {engine::PinNode{},      engine::Unpin{},       engine::DeleteNode{},
                                            engine::LoadModel{},    engine::UnloadModel{}, engine::CreateTenant{},
                                            engine::DeleteTenant{}, engine::CreateKey{},   engine::RevokeKey{},
-                                           engine::WarmPack{},     engine::SetSetting{}};
+                                           engine::WarmPack{},     engine::SetSetting{},  engine::MoveBlocks{},
+                                           engine::VerifyBlocks{}, engine::CancelJob{}};
   for (const engine::Verb& verb : verbs) {
     EXPECT_EQ(rig.perform(guest, verb).error().code, ErrorCode::kForbidden) << verb.index();
   }

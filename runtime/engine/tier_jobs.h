@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+// TierJobs: the verbs over tiers that wait and the one that works, in slices of the engine thread's turns.
+// Ensures:  moving, the store's threads included, takes at most kShare of one core; a slice is at most kSliceNs and one
+//           block long and begins after the turn's step was handed to the device. A model's end, a deleted tenant or
+//           run and a stop end a job with that reason; what it moved till then is where it is.
+// Bounds:   kMaxWaiting orders wait; one works.
+// Errors:   order: kUnavailable, kConflict, kNotFound, kInvalidArgument, kResourceExhausted; later in JobInfo::error.
+// Threads:  engine thread.
+#pragma once
+
+#include <deque>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "runtime/engine/block_mover.h"
+#include "runtime/engine/job_list.h"
+#include "runtime/engine/services.h"
+#include "runtime/engine/throttle.h"
+#include "runtime/engine/tier_job.h"
+
+namespace larder::engine {
+
+class ModelHost;
+class ReusePromises;
+
+class TierJobs final : public BlockMover {
+ public:
+  static constexpr double kShare = 0.2;
+  static constexpr Ticks kSliceNs = 100'000;
+  static constexpr std::size_t kMaxWaiting = 8;
+
+  TierJobs(Services& services, ModelHost& models, ColdTier& cold, JobList& jobs, ReusePromises& promises);
+  ~TierJobs() override;
+
+  // `to`: "disk", "pool", or the pool's own name; not looked at by a verify. A dry run answers what would be done.
+  Result<JobInfo> order(const Principal& who, TierVerb verb, const kv::BlockRange& range, const std::string& to,
+                        bool dry_run);
+  Status cancel(JobId id);  // kNotFound; kConflict (it ended, or cannot be cancelled)
+
+  // A slice, when one may be done. wake: when the next one may; nothing while there is none to do.
+  void turn();
+  std::optional<Ticks> wake() const;
+
+  // All of them end with this reason; those of a scope; those whose run is gone.
+  void end_all(const Status& why);
+  void end_scope(const ScopeId& scope, const Status& why);
+  void nodes_deleted();
+
+  // BlockMover
+  void written(NodeId node, storage::Refusal refusal) override;
+  void read(std::uint64_t tag, storage::Miss miss, std::uint64_t checksum) override;
+  void store_closed() override;
+
+ private:
+  struct Waiting {
+    JobId id{};
+    TierOrder order;
+    ScopeId scope{};
+  };
+  struct Active {
+    JobId id{};
+    TierJob job;
+    bool cancelled = false;
+    std::optional<Error> why;  // it ends with this
+  };
+
+  Result<TierOrder> checked(const Principal& who, TierVerb verb, const kv::BlockRange& range, const std::string& to);
+  JobInfo describe(const TierOrder& order, const TierTally& tally, std::uint64_t blocks, bool dry_run) const;
+  void start_next();
+  void charge_store(Ticks now);
+  void end_active(const Status& why);
+  void end_waiting(JobId id, JobInfo::State state, const std::string& error);
+  void note();
+  void finish_if_over(TierJob::Step step);
+
+  Services& services_;
+  ModelHost& models_;
+  ColdTier& cold_;
+  JobList& jobs_;
+  ReusePromises& promises_;
+  Throttle throttle_{kShare};
+  Ticks store_cpu_ns_ = 0;
+  bool waits_ = false;
+  std::deque<Waiting> waiting_;
+  std::unique_ptr<Active> active_;
+};
+
+}  // namespace larder::engine

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+// The arithmetic of a verb over tiers in words, for who reads the API and the log.
+// Threads:  pure.
+#pragma once
+
+#include <string>
+
+#include "runtime/engine/tier_job.h"
+
+namespace larder::engine {
+
+// What an order did, or (dry_run) would do now. `pool`: "host" or "device".
+std::string tier_words(const TierOrder& order, const TierTally& tally, std::uint64_t blocks, std::uint64_t block_bytes,
+                       const std::string& pool, bool dry_run);
+
+}  // namespace larder::engine
