@@ -62,6 +62,22 @@ std::string_view word(ModelInfo::Identity identity) {
   return "";
 }
 
+std::string_view word(engine::JobInfo::State state) {
+  switch (state) {
+    case engine::JobInfo::State::kQueued:
+      return "queued";
+    case engine::JobInfo::State::kRunning:
+      return "running";
+    case engine::JobInfo::State::kDone:
+      return "done";
+    case engine::JobInfo::State::kFailed:
+      return "failed";
+    case engine::JobInfo::State::kCancelled:
+      return "cancelled";
+  }
+  return "failed";
+}
+
 std::string_view word(SectionKind kind) {
   switch (kind) {
     case SectionKind::kTemplate:
@@ -186,8 +202,27 @@ void write(JsonWriter& out, const engine::Interval& i) {
          i.warm_p50_ms, "warm_p99_ms", i.warm_p99_ms, "cold_p50_ms", i.cold_p50_ms, "cold_p99_ms", i.cold_p99_ms);
 }
 
+void write(JsonWriter& out, const engine::TierTally& t) {
+  object(out, "written", t.written, "read_up", t.read_up, "left_pool", t.left_pool, "left_disk", t.left_disk, "already",
+         t.already, "pinned", t.pinned, "in_use", t.in_use, "growing", t.growing, "below", t.below, "refused",
+         t.refused, "refusal", t.refusal, "no_room", t.no_room, "gone", t.gone, "good", t.good, "damaged", t.damaged,
+         "missing", t.missing, "unread", t.unread);
+}
+
 void write(JsonWriter& out, const engine::JobInfo& j) {
-  object(out, "id", j.id, "verb", j.verb, "progress", j.progress, "done", j.done, "error", j.error);
+  out.begin_object();
+  members(out, "id", j.id, "verb", j.verb, "state", j.state, "progress", j.progress, "done", j.done, "error", j.error,
+          "node", j.node, "to", j.to, "dry_run", j.dry_run, "blocks_done", j.blocks_done, "blocks_total",
+          j.blocks_total, "bytes_moved", j.bytes_moved);
+  write(out.key("result"), j.tally);
+  members(out, "detail", j.detail, "warning", j.warning, "started", j.started, "ended", j.ended);
+  out.end_object();
+}
+
+void write(JsonWriter& out, const engine::BlockPlacement& p) {
+  object(out, "node", p.node, "tenant", p.tenant, "first_block", p.first_block, "blocks", p.blocks, "first_position",
+         p.first_position, "tokens", p.tokens, "tier", p.tier, "bytes", p.bytes, "durable", p.durable, "pinned",
+         p.pinned, "in_use", p.in_use, "growing", p.growing, "lineage", p.lineage);
 }
 
 void write(JsonWriter& out, const engine::EntryInfo& e) {
@@ -264,8 +299,8 @@ std::string snapshot_json(const Snapshot& s) {
   list(out, "requests", s.requests);
   list(out, "history", s.history);
   members(out, "running", s.running, "queued", s.queued, "decode_tokens_per_s", s.decode_tokens_per_s,
-          "prefill_tokens_per_s", s.prefill_tokens_per_s, "dropped_events", s.dropped_events, "resident_bytes",
-          s.resident_bytes);
+          "prefill_tokens_per_s", s.prefill_tokens_per_s, "dropped_events", s.dropped_events, "broken_promises",
+          s.broken_promises, "last_broken_promise", s.last_broken_promise, "resident_bytes", s.resident_bytes);
   out.end_object();
   return out.take();
 }
@@ -289,6 +324,8 @@ std::string part_json(const Snapshot& s, std::string_view name) {
     list(out, name, s.packs);
   } else if (name == "models") {
     list(out, name, s.models);
+  } else if (name == "jobs") {
+    list(out, name, s.jobs);
   } else {
     return {};
   }
@@ -306,12 +343,29 @@ std::string request_json(const Snapshot& s, RequestId id) {
   return {};
 }
 
+std::string job_json(const Snapshot& s, JobId id) {
+  for (const engine::JobInfo& job : s.jobs) {
+    if (job.id != id) continue;
+    JsonWriter out;
+    write(out, job);
+    return out.take();
+  }
+  return {};
+}
+
 std::string result_json(const engine::VerbResult& r) {
   JsonWriter out;
   out.begin_object();
   members(out, "pin", r.pin, "tenant", r.tenant, "key", r.key, "secret", r.secret, "blocks", r.blocks, "bytes", r.bytes,
           "tokens", r.tokens, "detail", r.detail);
   list(out, "placement", r.placement);
+  list(out, "ranges", r.ranges);
+  out.member("identity", r.identity);
+  if (r.job) {
+    write(out.key("job"), *r.job);
+  } else {
+    out.key("job").null();
+  }
   out.member("restart_needed", r.restart_needed).end_object();
   return out.take();
 }

@@ -16,12 +16,15 @@ namespace larder::http {
 
 std::string snapshot_json(const engine::Snapshot& snapshot);
 
-// One list of it: {"epoch": n, "<name>": […]}. Names: tree, requests, tenants, keys, pins, entries, packs, models;
-// empty text for another name.
+// One list of it: {"epoch": n, "<name>": […]}. Names: tree, requests, tenants, keys, pins, entries, packs, models,
+// jobs; empty text for another name.
 std::string part_json(const engine::Snapshot& snapshot, std::string_view name);
 
 // One request; empty when it is not there.
 std::string request_json(const engine::Snapshot& snapshot, RequestId id);
+
+// The same of one job.
+std::string job_json(const engine::Snapshot& snapshot, JobId id);
 
 std::string result_json(const engine::VerbResult& result);
 std::string settings_json(const settings::Settings& settings);

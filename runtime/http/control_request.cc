@@ -61,6 +61,42 @@ engine::Verb erase(Fields& fields) {
   return verb;
 }
 
+constexpr std::int64_t kMaxBlocks = std::numeric_limits<std::uint32_t>::max();
+
+// Where a range of a path begins and how long it is; only of a path.
+void part_of_path(Fields& fields, bool path, std::uint32_t& first_block, std::uint32_t& block_count) {
+  for (const char* member : {"first_block", "block_count"}) {
+    if (!path && fields.has(member)) fields.fail(member, "counts along the path from the root: it needs path");
+  }
+  first_block = static_cast<std::uint32_t>(fields.integer("first_block", 0, kMaxBlocks).value_or(0));
+  block_count = static_cast<std::uint32_t>(fields.integer("block_count", 1, kMaxBlocks).value_or(0));
+}
+
+kv::BlockRange range(Fields& fields) {
+  kv::BlockRange range;
+  range.node = NodeId{id_of(fields, "node", kMaxId)};
+  range.path = flag_of(fields, "path");
+  part_of_path(fields, range.path, range.first_block, range.block_count);
+  return range;
+}
+
+engine::Verb locate(Fields& fields) {
+  engine::Locate verb;
+  verb.node = NodeId{id_of(fields, "node", kMaxId)};
+  verb.below = flag_of(fields, "below");
+  part_of_path(fields, !verb.below, verb.first_block, verb.block_count);
+  return verb;
+}
+
+engine::Verb move(Fields& fields, bool keep) {
+  engine::MoveBlocks verb;
+  verb.what = range(fields);
+  verb.to = name_of(fields, "to");
+  verb.keep = keep;
+  verb.dry_run = flag_of(fields, "dry_run");
+  return verb;
+}
+
 engine::Verb create_tenant(Fields& fields) {
   engine::CreateTenant verb;
   verb.name = name_of(fields, "name");
@@ -100,7 +136,10 @@ std::optional<engine::Verb> named_verb(const std::string& name, Fields& fields) 
   if (name == "pin") return pin(fields);
   if (name == "unpin") return unpin(fields);
   if (name == "delete") return erase(fields);
-  if (name == "locate") return engine::Locate{NodeId{id_of(fields, "node", kMaxId)}};
+  if (name == "locate") return locate(fields);
+  if (name == "move") return move(fields, false);
+  if (name == "copy") return move(fields, true);
+  if (name == "verify") return engine::VerifyBlocks{range(fields), flag_of(fields, "dry_run")};
   if (name == "models/load") return engine::LoadModel{name_of(fields, "path")};
   if (name == "models/unload") {
     return engine::UnloadModel{ModelId{static_cast<std::uint32_t>(id_of(fields, "model", kMaxShortId))}};
@@ -112,8 +151,8 @@ std::optional<engine::Verb> named_verb(const std::string& name, Fields& fields) 
 }
 
 bool is_named_verb(std::string_view name) {
-  for (const std::string_view known :
-       {"pin", "unpin", "delete", "locate", "models/load", "models/unload", "tenants", "keys", "settings"}) {
+  for (const std::string_view known : {"pin", "unpin", "delete", "locate", "move", "copy", "verify", "models/load",
+                                       "models/unload", "tenants", "keys", "settings"}) {
     if (name == known) return true;
   }
   return false;
@@ -131,9 +170,11 @@ Fault not_found(const std::string& what) { return {Error{ErrorCode::kNotFound, w
 std::variant<engine::Verb, Fault> verb_of_path(const std::vector<std::string>& segments, Fields& fields) {
   if (segments.front() == "packs") return engine::WarmPack{segments[1], flag_of(fields, "pin")};
   const bool request = segments.front() == "requests";
-  const auto id = parse_id(segments[1], static_cast<std::uint64_t>(request ? kMaxId : kMaxShortId));
+  const bool job = segments.front() == "jobs";
+  const auto id = parse_id(segments[1], static_cast<std::uint64_t>(request || job ? kMaxId : kMaxShortId));
   if (!id) return not_found("no such " + segments.front().substr(0, segments.front().size() - 1));
   if (request) return engine::CancelRequest{RequestId{*id}};
+  if (job) return engine::CancelJob{JobId{*id}};
   const auto short_id = static_cast<std::uint32_t>(*id);
   if (segments.front() == "tenants") return engine::DeleteTenant{TenantId{short_id}};
   return engine::RevokeKey{KeyId{short_id}};
@@ -152,7 +193,8 @@ std::string_view verb_method(const std::vector<std::string>& segments) {
   if (is_named_verb(joined(segments))) return "POST";
   if (segments.size() == 2 && (segments[0] == "tenants" || segments[0] == "keys")) return "DELETE";
   if (segments.size() == 3 && segments[0] == "packs" && segments[2] == "warm") return "POST";
-  if (segments.size() == 3 && segments[0] == "requests" && segments[2] == "cancel") return "POST";
+  const bool ends = segments.size() == 3 && segments[2] == "cancel";
+  if (ends && (segments[0] == "requests" || segments[0] == "jobs")) return "POST";
   return "";
 }
 

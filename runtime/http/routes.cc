@@ -33,9 +33,7 @@ Answer json_answer(std::string body) { return text_answer(std::move(body), "appl
 
 Answer not_found(std::string_view what) { return error_answer({ErrorCode::kNotFound, std::string(what), ""}); }
 
-Answer forbidden() {
-  return error_answer({ErrorCode::kForbidden, "this needs a key with the admin right", ""});
-}
+Answer forbidden() { return error_answer({ErrorCode::kForbidden, "this needs a key with the admin right", ""}); }
 
 // Non-empty parts of the path, decoded; nothing when one has a bad escape.
 std::optional<std::vector<std::string>> split(std::string_view path) {
@@ -68,11 +66,11 @@ std::string_view control_methods(const std::vector<std::string>& segments) {
   bool readable = false;
   if (segments.size() == 1) {
     for (const std::string_view name : {"snapshot", "tree", "requests", "tenants", "keys", "pins", "entries", "packs",
-                                        "models", "settings"}) {
+                                        "models", "settings", "jobs"}) {
       readable = readable || segments[0] == name;
     }
   }
-  readable = readable || (segments.size() == 2 && segments[0] == "requests");
+  readable = readable || (segments.size() == 2 && (segments[0] == "requests" || segments[0] == "jobs"));
   if (verb == "POST") return readable ? kGetPost : kPost;
   if (verb == "DELETE") return readable ? kGetDelete : kDelete;
   return readable ? kGet : std::string_view();
@@ -159,10 +157,14 @@ Reply Routes::handle(Request request) {
         std::string json = model_json(s, name);
         return json.empty() ? not_found("no such model is loaded") : json_answer(std::move(json));
       });
-    case Route::kChat: return complete(*who, true, request);
-    case Route::kCompletion: return complete(*who, false, request);
-    case Route::kControl: return control(*who, target, request);
-    default: return not_found("no such path: see API.md");
+    case Route::kChat:
+      return complete(*who, true, request);
+    case Route::kCompletion:
+      return complete(*who, false, request);
+    case Route::kControl:
+      return control(*who, target, request);
+    default:
+      return not_found("no such path: see API.md");
   }
 }
 
@@ -199,7 +201,7 @@ Reply Routes::control_get(const engine::Principal& who, const std::vector<std::s
   const std::string& name = segments.front();
   constexpr std::uint64_t kAnyId = std::numeric_limits<std::uint64_t>::max();
   if (name == "settings") return who.admin ? json_answer(settings_json(engine_.settings())) : forbidden();
-  if (name == "keys" && !who.admin) return forbidden();
+  if ((name == "keys" || name == "jobs") && !who.admin) return forbidden();
   if (name == "snapshot") {
     const std::optional<std::string> epoch = query_value(head.query, "since");
     if (!epoch) {
@@ -214,7 +216,14 @@ Reply Routes::control_get(const engine::Principal& who, const std::vector<std::s
   }
   if (segments.size() == 2) {
     const std::optional<std::uint64_t> id = parse_id(segments[1], kAnyId);
-    if (!id) return not_found("no such request");
+    if (!id) return not_found("no such " + name.substr(0, name.size() - 1));
+    if (name == "jobs") {
+      return snapshot_answer(engine_, who, clock_.wall(), [id = JobId{*id}](const engine::Snapshot& s) {
+        std::string json = job_json(s, id);
+        return json.empty() ? not_found("no such job: it never was, or is older than the list of jobs")
+                            : json_answer(std::move(json));
+      });
+    }
     return snapshot_answer(engine_, who, clock_.wall(), [id = RequestId{*id}](const engine::Snapshot& s) {
       std::string json = request_json(s, id);
       return json.empty() ? not_found("no such request: it never was, or is older than the history")

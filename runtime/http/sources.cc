@@ -127,7 +127,12 @@ class VerbRun : public AnswerSource {
     if (!slot_->result) return {};
     if (!slot_->result->ok()) return whole_part(error_answer(slot_->result->error()));
     Answer answer;
-    answer.body = result_json(**slot_->result);
+    const engine::VerbResult& result = **slot_->result;
+    if (result.job && result.job->id.value != 0) {  // begun, not done
+      answer.status = 202;
+      answer.headers.emplace_back("Location", "/larder/v1/jobs/" + std::to_string(result.job->id.value));
+    }
+    answer.body = result_json(result);
     return whole_part(std::move(answer));
   }
 

@@ -4,9 +4,8 @@
 #include <curl/curl.h>
 
 #include <memory>
-#include <utility>
-
 #include <nlohmann/json.hpp>
+#include <utility>
 
 namespace larder::larderctl {
 namespace {

@@ -2,19 +2,19 @@
 // larderctl: the desktop's verbs on the command line, over the API.
 // Exit status: 0 done; 2 wrong usage; 3 the server cannot be reached; 4 the key was refused or lacks the right; 5 not
 // found; 6 the server refused the request; 7 the server failed.
-#include <CLI/CLI.hpp>
 #include <curl/curl.h>
 
+#include <CLI/CLI.hpp>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
-#include <string>
-
 #include <nlohmann/json.hpp>
+#include <string>
 
 #include "runtime/larderctl/client.h"
 #include "runtime/larderctl/print.h"
+#include "runtime/larderctl/watch.h"
 
 namespace {
 
@@ -38,14 +38,15 @@ struct Call {
   Json body = Json::object();
   std::string view = "result";
   std::string tenant;  // a name or id that the body's member `tenant`, or the path, still needs
+  bool waits = false;  // it begins a job, which is followed to its end
 };
 
 const std::string kBase = "/larder/v1/";
 
 struct Words {
-  std::string path, name, tenant, label, reason;
-  std::uint64_t node = 0, pin = 0, id = 0, quota = 0, ttl_ms = 0;
-  bool admin = false, dry_run = false, when_idle = false;
+  std::string path, name, tenant, label, reason, to;
+  std::uint64_t node = 0, pin = 0, id = 0, quota = 0, ttl_ms = 0, first = 0, blocks = 0;
+  bool admin = false, dry_run = false, when_idle = false, on_path = false, below = false, no_wait = false;
 };
 
 void read(CLI::App& app, Call& call, const char* verb, const char* help, const char* path, const char* view) {
@@ -130,6 +131,20 @@ void add_keys(CLI::App& app, Call& call, Words& words) {
   });
 }
 
+// A part of a path, counted in blocks from the root; `needs` is given with it, `excludes` is not.
+void add_part(CLI::App* sub, Words& words, CLI::Option* needs, CLI::Option* excludes) {
+  for (CLI::Option* option : {sub->add_option("--first", words.first, "of the path: its first block, from 0"),
+                              sub->add_option("--blocks", words.blocks, "of the path: how many; else to its end")}) {
+    if (needs != nullptr) option->needs(needs);
+    if (excludes != nullptr) option->excludes(excludes);
+  }
+}
+
+void set_part(Call& call, const Words& words) {
+  if (words.first > 0) call.body["first_block"] = words.first;
+  if (words.blocks > 0) call.body["block_count"] = words.blocks;
+}
+
 void add_node_verbs(CLI::App& app, Call& call, Words& words) {
   CLI::App* pin = app.add_subcommand("pin", "keep a run and all above it");
   pin->add_option("NODE", words.node, "as `tree` lists it")->required();
@@ -155,9 +170,47 @@ void add_node_verbs(CLI::App& app, Call& call, Words& words) {
   erase->callback([&] {
     post(call, "delete", {{"node", words.node}, {"when_idle", words.when_idle}, {"dry_run", words.dry_run}});
   });
-  CLI::App* locate = app.add_subcommand("locate", "where a run lies, from the root");
+  CLI::App* locate = app.add_subcommand("locate", "where each block of a run lies, from the root");
   locate->add_option("NODE", words.node, "as `tree` lists it")->required();
-  locate->callback([&] { post(call, "locate", {{"node", words.node}}); });
+  CLI::Option* below = locate->add_flag("--below", words.below, "the run and all below it instead");
+  add_part(locate, words, nullptr, below);
+  locate->callback([&] {
+    post(call, "locate", {{"node", words.node}, {"below", words.below}});
+    set_part(call, words);
+  });
+}
+
+// Verbs over tiers: each is a job, followed to its end unless --no-wait is given.
+void add_tier_verb(CLI::App& app, Call& call, Words& words, const char* verb, const char* help, bool goes) {
+  CLI::App* sub = app.add_subcommand(verb, help);
+  sub->add_option("NODE", words.node, "as `tree` lists it: the run and all below it")->required();
+  if (goes) sub->add_option("--to", words.to, "disk, or pool (the model's memory)")->required();
+  CLI::Option* on_path = sub->add_flag("--path", words.on_path, "the blocks from the root to NODE instead");
+  add_part(sub, words, on_path, nullptr);
+  sub->add_flag("--dry-run", words.dry_run, "only say what would be done");
+  sub->add_flag("--no-wait", words.no_wait, "do not follow the job: `jobs` shows it");
+  sub->callback([&call, &words, verb, goes] {
+    post(call, verb, {{"node", words.node}, {"path", words.on_path}, {"dry_run", words.dry_run}});
+    if (goes) call.body["to"] = words.to;
+    set_part(call, words);
+    call.waits = !words.no_wait;
+  });
+}
+
+void add_jobs(CLI::App& app, Call& call, Words& words) {
+  add_tier_verb(app, call, words, "move", "move a run with all below to another tier", true);
+  add_tier_verb(app, call, words, "copy", "copy it there, and leave it where it is too", true);
+  add_tier_verb(app, call, words, "verify", "read and prove each copy of it", false);
+  CLI::App* jobs = list(app, call, "jobs", "list jobs; show, follow or cancel one");
+  CLI::App* show = jobs->add_subcommand("show", "how far a job is, or what it did");
+  show->add_option("ID", words.id, "as `jobs` lists it")->required();
+  show->callback([&] {
+    call.path = kBase + "jobs/" + std::to_string(words.id);
+    call.view = "job";
+  });
+  CLI::App* cancel = jobs->add_subcommand("cancel", "stop a job; what it moved till then is where it is");
+  cancel->add_option("ID", words.id, "as `jobs` lists it")->required();
+  cancel->callback([&] { post(call, "jobs/" + std::to_string(words.id) + "/cancel", Json::object()); });
 }
 
 // The key of the file's first line, else of LARDER_KEY; false when the file cannot be read.
@@ -203,6 +256,23 @@ int resolve_tenant(const Client& client, Call& call) {
   return 0;
 }
 
+// The begun job to its end.
+int follow(const Client& client, const Options& options, const std::string& begun) {
+  const Json answer = Json::parse(begun, nullptr, false);
+  const Json job = answer.is_object() ? answer.value("job", Json()) : Json();
+  const Json id = job.is_object() ? job.value("id", Json()) : Json();
+  if (!id.is_number_unsigned()) return fail(7, "the server's answer names no job");
+  const auto reply = larder::larderctl::watch_job(client, kBase + "jobs/" + id.dump());
+  if (!reply.ok()) return fail(kUnreachable, reply.error().message);
+  if (options.json) std::printf("%s\n", reply->body.c_str());
+  if (const int status = larder::larderctl::exit_status(reply->status)) {
+    return fail(status, larder::larderctl::error_message(*reply));
+  }
+  if (!options.json) std::fputs(larder::larderctl::show("job", reply->body).c_str(), stdout);
+  const std::string state = larder::larderctl::ended_as(reply->body);
+  return state == "done" ? 0 : state == "cancelled" ? 6 : 7;
+}
+
 int run(const Options& options, Call& call) {
   std::string key;
   if (!read_key(options.key_file, key)) return fail(kUsage, "cannot read a key from " + options.key_file);
@@ -212,6 +282,7 @@ int run(const Options& options, Call& call) {
   const auto reply = client.send(call.method, call.path, body);
   if (!reply.ok()) return fail(kUnreachable, reply.error().message);
   const int status = larder::larderctl::exit_status(reply->status);
+  if (status == 0 && call.waits && reply->status == 202) return follow(client, options, reply->body);
   if (options.json) std::printf("%s\n", reply->body.c_str());
   if (status != 0) return fail(status, larder::larderctl::error_message(*reply));
   if (!options.json) std::fputs(larder::larderctl::show(call.view, reply->body).c_str(), stdout);
@@ -221,8 +292,9 @@ int run(const Options& options, Call& call) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  CLI::App app{"larderctl: see and steer a running Larder\n"
-               "The key comes from --key-file or the environment variable LARDER_KEY, never from an argument."};
+  CLI::App app{
+      "larderctl: see and steer a running Larder\n"
+      "The key comes from --key-file or the environment variable LARDER_KEY, never from an argument."};
   app.require_subcommand(1);
   app.fallthrough();
   Options options;
@@ -238,6 +310,7 @@ int main(int argc, char** argv) {
   add_tenants(app, call, words);
   add_keys(app, call, words);
   add_node_verbs(app, call, words);
+  add_jobs(app, call, words);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

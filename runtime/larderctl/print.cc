@@ -7,9 +7,8 @@
 #include <cstdio>
 #include <ctime>
 #include <map>
-#include <vector>
-
 #include <nlohmann/json.hpp>
+#include <vector>
 
 #include "runtime/larderctl/client.h"
 
@@ -194,6 +193,51 @@ std::string keys(const Json& body) {
   return table(rows);
 }
 
+std::string jobs(const Json& body) {
+  std::vector<Row> rows{{"ID", "VERB", "RUN", "TO", "STATE", "BLOCKS", "BEGUN", "RESULT"}};
+  for (const Json& j : at(body, "jobs")) {
+    std::string state = text(j, "state");
+    if (state == "running") state += " " + decimals(number(at(j, "progress")) * 100, "%");
+    const bool counts = number(at(j, "blocks_total")) > 0;
+    const std::string what = text(j, "error") != "-" ? text(j, "error") : text(j, "detail");
+    rows.push_back({text(j, "id"), text(j, "verb"), number(at(j, "node")) > 0 ? text(j, "node") : "-", text(j, "to"),
+                    state, counts ? text(j, "blocks_done") + "/" + text(j, "blocks_total") : "-",
+                    moment(at(j, "started")), what});
+  }
+  return table(rows);
+}
+
+std::string job(const Json& j) {
+  std::vector<Row> rows{{"job", text(j, "id") + ", " + text(j, "verb") + ", " + text(j, "state")}};
+  if (text(j, "to") != "-") rows.push_back({"to", text(j, "to")});
+  if (number(at(j, "node")) > 0) rows.push_back({"run", text(j, "node")});
+  rows.push_back({"progress", decimals(number(at(j, "progress")) * 100, "%")});
+  if (number(at(j, "blocks_total")) > 0) {
+    rows.push_back({"blocks", text(j, "blocks_done") + " of " + text(j, "blocks_total")});
+    rows.push_back({"moved", bytes(at(j, "bytes_moved"))});
+  }
+  for (const char* name : {"detail", "error", "warning"}) {
+    if (text(j, name) != "-") rows.push_back({name, text(j, name)});
+  }
+  return table(rows);
+}
+
+std::string ranges(const Json& body) {
+  std::vector<Row> rows{{"BLOCKS", "POSITION", "TOKENS", "TIER", "BYTES", "DURABLE", "PIN", "USE", "LINEAGE"}};
+  for (const Json& r : at(body, "ranges")) {
+    const double first = number(at(r, "first_block"));
+    const double last = first + number(at(r, "blocks")) - 1;
+    rows.push_back({text(Json(static_cast<std::int64_t>(first))) + "-" + text(Json(static_cast<std::int64_t>(last))),
+                    text(r, "first_position"), text(r, "tokens"), text(r, "tier"), bytes(at(r, "bytes")),
+                    text(r, "durable"), at(r, "pinned") == true ? "pinned" : "",
+                    at(r, "growing") == true  ? "growing"
+                    : at(r, "in_use") == true ? "in use"
+                                              : "",
+                    text(r, "lineage")});
+  }
+  return table(rows);
+}
+
 std::string result(const Json& r) {
   std::vector<Row> rows;
   for (const char* name : {"pin", "tenant", "key"}) {
@@ -205,6 +249,8 @@ std::string result(const Json& r) {
   if (text(r, "detail") != "-") rows.push_back({"detail", text(r, "detail")});
   std::string out = rows.empty() ? "done\n" : table(rows);
   if (at(r, "placement").is_array() && !at(r, "placement").empty()) out += tree(Json{{"tree", at(r, "placement")}});
+  if (at(r, "ranges").is_array() && !at(r, "ranges").empty()) out += ranges(r);
+  if (number(at(at(r, "job"), "id")) > 0) out += job(at(r, "job"));
   return out;
 }
 
@@ -220,6 +266,8 @@ std::string show(std::string_view view, const std::string& body) {
   if (view == "request") return request(json);
   if (view == "tenants") return tenants(json);
   if (view == "keys") return keys(json);
+  if (view == "jobs") return jobs(json);
+  if (view == "job") return job(json);
   return result(json);
 }
 

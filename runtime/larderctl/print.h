@@ -9,7 +9,8 @@
 
 namespace larder::larderctl {
 
-// `view`: status, models, tree, requests, request, tenants, keys, result. `body`: the API's answer.
+// `view`: status, models, tree, requests, request, tenants, keys, jobs, job,
+// result. `body`: the API's answer.
 std::string show(std::string_view view, const std::string& body);
 
 }  // namespace larder::larderctl

@@ -104,6 +104,52 @@ def pins_and_deletes(daemon):
     larderctl(daemon, "unpin", "999999", expect=5)
 
 
+def moves_copies_and_verifies(daemon):
+    complete(daemon, prompt=PROMPT * 6)
+    tree = ctl_json(daemon, "tree")["tree"]
+    leaf = max(tree, key=lambda node: node["first_position"] + node["tokens"])
+    rows = {node["id"]: node for node in tree}
+    top = leaf
+    while top["parent"] in rows:
+        top = rows[top["parent"]]
+    run = str(top["id"])
+
+    def stored():
+        path = ctl_json(daemon, "locate", run)["placement"]
+        return all(node["stored_blocks"] == node["blocks"] for node in path)
+    wait_for(stored)
+    dry = ctl_json(daemon, "move", run, "--to", "disk", "--dry-run")
+    assert dry["job"]["id"] == 0 and dry["job"]["dry_run"] and dry["job"]["result"]["left_pool"] > 0, dry
+    down = ctl_json(daemon, "move", run, "--to", "disk")
+    assert down["state"] == "done" and down["result"] == dry["job"]["result"], (down, dry)
+    ranges = ctl_json(daemon, "locate", run)["ranges"]
+    assert {r["tier"] for r in ranges} == {"disk"} and all(r["durable"] for r in ranges), ranges
+    assert ranges[0]["lineage"] == "exact" and ranges[0]["first_block"] == 0, ranges
+    assert "disk" in larderctl(daemon, "locate", run)
+    shown = larderctl(daemon, "verify", run)
+    assert "good" in shown and "done" in shown, shown
+    status, begun = call(daemon, "POST", "/larder/v1/copy", {"node": int(run), "to": "pool"})
+    assert status == 202 and begun["job"]["state"] in ("queued", "running"), begun
+    path = "/larder/v1/jobs/%d" % begun["job"]["id"]
+    wait_for(lambda: call(daemon, "GET", path)[1]["done"])
+    up = call(daemon, "GET", path)[1]
+    assert up["state"] == "done" and up["result"]["read_up"] == dry["job"]["result"]["left_pool"], up
+    again = complete(daemon, prompt=PROMPT * 6)["larder"]
+    assert again["verdict"] == "full_prefix" and again["tier"] == "host", again
+    part = ctl_json(daemon, "copy", str(leaf["id"]), "--to", "disk", "--path", "--first", "1", "--blocks", "2")
+    assert part["blocks_total"] == 2 and part["result"]["already"] == 2, part
+    assert "move" in larderctl(daemon, "jobs") and "copy" in larderctl(daemon, "jobs", "show", str(up["id"]))
+    assert call(daemon, "POST", path + "/cancel", {})[0] == 409
+    assert call(daemon, "GET", "/larder/v1/jobs/999999")[0] == 404
+    for body, param in (({"to": "disk"}, "node"), ({"node": int(run), "to": "tape"}, None),
+                        ({"node": int(run), "to": "disk", "first_block": 1}, "first_block")):
+        status, refused = call(daemon, "POST", "/larder/v1/move", body)
+        assert status == 400 and refused["error"]["param"] == param, (status, refused)
+    larderctl(daemon, "jobs", "cancel", "999999", expect=5)
+    larderctl(daemon, "move", "999999", "--to", "disk", expect=5)
+    larderctl(daemon, "move", run, expect=2)
+
+
 def keeps_tenants_apart(daemon):
     complete(daemon)
     larderctl(daemon, "tenants", "create", "kids")
@@ -354,7 +400,8 @@ def answers_before_the_models_digest(_daemon):
             assert model["digest_progress"] < 1 and model["digest"] == model["digest_error"] == "", model
 
 
-CHECKS = [answers_probes, refuses_web_pages, reuses_and_explains, pins_and_deletes, keeps_tenants_apart, shows_status,
+CHECKS = [answers_probes, refuses_web_pages, reuses_and_explains, pins_and_deletes,
+          moves_copies_and_verifies, keeps_tenants_apart, shows_status,
           frees_everything_of_clients_that_leave, stays_alive_under_a_crowd, bounds_what_clients_send,
           ends_requests_when_told, loads_and_unloads_models, answers_curl_as_the_page_says,
           logs_hold_no_text_and_no_key, exit_codes, ports_and_folders_are_held_once, keys_and_tenants_survive_a_restart,

@@ -362,7 +362,8 @@ TEST(ControlAnswer, TheSnapshotHoldsEveryMember) {
   const std::vector<std::string> names{
       "epoch",    "since", "at",   "started",  "version", "device",  "pool",   "store",  "models",    "tenants",
       "keys",     "pins",  "entries", "packs", "jobs",    "tree",    "requests", "history",           "running",
-      "queued",   "decode_tokens_per_s",       "prefill_tokens_per_s", "dropped_events",              "resident_bytes"};
+      "queued",   "decode_tokens_per_s",       "prefill_tokens_per_s", "dropped_events",
+      "broken_promises",      "last_broken_promise",  "resident_bytes"};
   ASSERT_EQ(s.members.size(), names.size());
   for (std::size_t i = 0; i < names.size(); ++i) EXPECT_EQ(s.members[i].name, names[i]);
   EXPECT_EQ(member(s, {"models", "0", "state"}).text, "ready");
@@ -391,6 +392,49 @@ TEST(ControlAnswer, PartsAndSingleRequestsAreFound) {
   EXPECT_EQ(part_json(s, "pool"), "");
   EXPECT_EQ(member(json(request_json(s, RequestId{7})), {"id"}).integer, 7);
   EXPECT_EQ(request_json(s, RequestId{8}), "");
+}
+
+TEST(ControlAnswer, AJobHoldsEveryMemberAndARangeSaysWhereItLies) {
+  engine::Snapshot s;
+  engine::JobInfo job;
+  job.id = JobId{4};
+  job.verb = "move";
+  job.state = engine::JobInfo::State::kRunning;
+  job.node = NodeId{7};
+  job.to = "disk";
+  job.blocks_done = 3;
+  job.blocks_total = 9;
+  job.tally.left_pool = 3;
+  job.tally.refusal = "over_cap";
+  job.warning = "nobody came";
+  s.jobs.push_back(job);
+  const JsonValue one = json(job_json(s, JobId{4}));
+  const std::vector<std::string> names{"id", "verb", "state", "progress", "done", "error", "node", "to", "dry_run",
+                                       "blocks_done", "blocks_total", "bytes_moved", "result", "detail", "warning",
+                                       "started", "ended"};
+  ASSERT_EQ(one.members.size(), names.size());
+  for (std::size_t i = 0; i < names.size(); ++i) EXPECT_EQ(one.members[i].name, names[i]);
+  EXPECT_EQ(member(one, {"state"}).text, "running");
+  EXPECT_EQ(member(one, {"blocks_total"}).integer, 9);
+  EXPECT_EQ(member(one, {"result", "left_pool"}).integer, 3);
+  EXPECT_EQ(member(one, {"result", "refusal"}).text, "over_cap");
+  EXPECT_EQ(member(one, {"warning"}).text, "nobody came");
+  EXPECT_EQ(job_json(s, JobId{5}), "");
+  EXPECT_EQ(member(json(part_json(s, "jobs")), {"jobs", "0", "verb"}).text, "move");
+  engine::VerbResult result;
+  EXPECT_EQ(member(json(result_json(result)), {"job"}).type, JsonValue::Type::kNull);
+  result.job = job;
+  result.identity = "ab";
+  result.ranges.push_back({});
+  result.ranges.back().tier = "disk";
+  result.ranges.back().lineage = "exact";
+  result.ranges.back().durable = true;
+  const JsonValue answer = json(result_json(result));
+  EXPECT_EQ(member(answer, {"job", "id"}).integer, 4);
+  EXPECT_EQ(member(answer, {"ranges", "0", "tier"}).text, "disk");
+  EXPECT_EQ(member(answer, {"ranges", "0", "lineage"}).text, "exact");
+  EXPECT_TRUE(member(answer, {"ranges", "0", "durable"}).flag);
+  EXPECT_EQ(member(answer, {"identity"}).text, "ab");
 }
 
 TEST(ControlAnswer, OnlyReadyModelsAreListed) {

@@ -332,6 +332,20 @@ TEST(ControlRequest, EveryVerbIsRead) {
   EXPECT_EQ(std::get<engine::SetSetting>(pool).value, "5");
 }
 
+TEST(ControlRequest, VerbsOverTiersAreRead) {
+  const auto move = std::get<engine::MoveBlocks>(verb("POST", {"move"}, R"({"node":7,"to":"disk","dry_run":true})"));
+  EXPECT_TRUE(move.what.node.value == 7 && !move.what.path && move.to == "disk" && !move.keep && move.dry_run);
+  const auto copy = std::get<engine::MoveBlocks>(
+      verb("POST", {"copy"}, R"({"node":7,"to":"pool","path":true,"first_block":3,"block_count":5})"));
+  EXPECT_TRUE(copy.keep && copy.what.path && copy.what.first_block == 3 && copy.what.block_count == 5);
+  EXPECT_FALSE(copy.dry_run);
+  EXPECT_EQ(std::get<engine::VerifyBlocks>(verb("POST", {"verify"}, R"({"node":9})")).what.node.value, 9u);
+  const auto path = std::get<engine::Locate>(verb("POST", {"locate"}, R"({"node":9,"first_block":2})"));
+  EXPECT_TRUE(!path.below && path.first_block == 2 && path.block_count == 0);
+  EXPECT_TRUE(std::get<engine::Locate>(verb("POST", {"locate"}, R"({"node":9,"below":true})")).below);
+  EXPECT_EQ(std::get<engine::CancelJob>(verb("POST", {"jobs", "12", "cancel"}, "")).job.value, 12u);
+}
+
 TEST(ControlRequest, FaultsNameTheirMember) {
   const std::vector<std::tuple<std::vector<std::string>, std::string, std::string>> rows{
       {{"pin"}, "{}", "node"},
@@ -346,6 +360,16 @@ TEST(ControlRequest, FaultsNameTheirMember) {
       {{"keys"}, R"({"tenant":4294967296})", "tenant"},
       {{"settings"}, R"({"key":"api.lan"})", "value"},
       {{"settings"}, R"({"key":"api.lan","value":[]})", "value"},
+      {{"move"}, R"({"to":"disk"})", "node"},
+      {{"move"}, R"({"node":7})", "to"},
+      {{"move"}, R"({"node":7,"to":5})", "to"},
+      {{"copy"}, R"({"node":7,"to":"disk","path":1})", "path"},
+      {{"copy"}, R"({"node":7,"to":"disk","first_block":1})", "first_block"},
+      {{"copy"}, R"({"node":7,"to":"disk","path":true,"first_block":-1})", "first_block"},
+      {{"copy"}, R"({"node":7,"to":"disk","path":true,"block_count":0})", "block_count"},
+      {{"verify"}, R"({"node":7,"dry_run":"yes"})", "dry_run"},
+      {{"verify"}, R"({"node":7,"path":true,"block_count":4294967296})", "block_count"},
+      {{"locate"}, R"({"node":7,"below":true,"first_block":1})", "first_block"},
   };
   for (const auto& [path, body, param] : rows) {
     const auto outcome = parse_verb("POST", path, body, kLimits);
@@ -357,6 +381,7 @@ TEST(ControlRequest, FaultsNameTheirMember) {
 TEST(ControlRequest, UnknownPathsAndIdsAreNotFound) {
   for (const auto& path : std::vector<std::vector<std::string>>{
            {}, {"nothing"}, {"tenants", "x"}, {"tenants", "-1"}, {"keys", "99999999999"}, {"requests", "1", "stop"},
+           {"jobs", "x", "cancel"}, {"jobs", "1"},
            {"tenants", ".."}, {"packs", "a"}, {"keys", ""}}) {
     for (const char* method : {"POST", "DELETE", ""}) {
       const auto outcome = parse_verb(method, path, "", kLimits);

@@ -3,6 +3,7 @@
 
 #include "runtime/larderctl/client.h"
 #include "runtime/larderctl/print.h"
+#include "runtime/larderctl/watch.h"
 
 namespace larder::larderctl {
 namespace {
@@ -10,7 +11,9 @@ namespace {
 TEST(Printable, ATextCannotSteerTheTerminal) {
   EXPECT_EQ(printable("casa \xC3\xA8 qui"), "casa \xC3\xA8 qui");
   EXPECT_EQ(printable("\x1b[31mred\x1b[0m\n\t\x7f"), "?[31mred?[0m???");
-  EXPECT_EQ(printable("a\xC2\x9B" "31m"), "a?31m");
+  EXPECT_EQ(printable("a\xC2\x9B"
+                      "31m"),
+            "a?31m");
 }
 
 TEST(ExitStatus, FollowsTheServersStatus) {
@@ -68,10 +71,49 @@ TEST(Show, ANewKeyIsShownWithAWarning) {
   EXPECT_EQ(show("result", R"({"pin":0,"blocks":0})"), "done\n");
 }
 
+constexpr const char* kJob = R"({"id":4,"verb":"move","state":"running","progress":0.25,"done":false,"error":"",
+    "node":7,"to":"disk","blocks_done":50,"blocks_total":200,"bytes_moved":2097152,"detail":"","warning":"w\u001b"})";
+
+TEST(Jobs, ProgressIsOneLineAndTheEndIsSeen) {
+  EXPECT_EQ(progress_line(kJob), "move to disk: 50 of 200 blocks, 2.0 MiB, 25 %");
+  EXPECT_EQ(ended_as(kJob), "");
+  EXPECT_EQ(ended_as(R"({"done":true,"state":"cancelled"})"), "cancelled");
+  EXPECT_EQ(ended_as(R"({"done":true})"), "failed");
+  for (const char* strange : {"", "[]", R"({"done":1})", R"({"done":"yes"})"}) {
+    EXPECT_EQ(ended_as(strange), "") << strange;
+  }
+  EXPECT_EQ(progress_line("5"), "");
+}
+
+TEST(Jobs, AreListedAndShownOneByOne) {
+  const std::string list = show("jobs", std::string(R"({"epoch":1,"jobs":[)") + kJob + R"(,
+    {"id":5,"verb":"load a.gguf","state":"failed","progress":1,"done":true,"error":"corrupt: x"}]})");
+  for (const char* part : {"move", "disk", "running 25.0 %", "50/200", "load a.gguf", "failed", "corrupt: x"}) {
+    EXPECT_NE(list.find(part), std::string::npos) << part << list;
+  }
+  const std::string one = show("job", kJob);
+  for (const char* part : {"4, move, running", "disk", "50 of 200", "2.0 MiB", "w?"}) {
+    EXPECT_NE(one.find(part), std::string::npos) << part << one;
+  }
+  const std::string begun = show("result", std::string(R"({"blocks":200,"job":)") + kJob + "}");
+  EXPECT_NE(begun.find("4, move, running"), std::string::npos) << begun;
+}
+
+TEST(Show, RangesSayWhereEachBlockLies) {
+  const std::string shown = show("result", R"({"placement":[],"ranges":[
+    {"first_block":2,"blocks":3,"first_position":64,"tokens":96,"tier":"disk","bytes":2048,"durable":true,
+     "pinned":true,"in_use":false,"growing":false,"lineage":"exact"}]})");
+  for (const char* part : {"2-4", "64", "disk", "2.0 KiB", "pinned", "exact"}) {
+    EXPECT_NE(shown.find(part), std::string::npos) << part << shown;
+  }
+}
+
 TEST(Show, StrangeAnswersAreNoFault) {
-  for (const char* view : {"status", "models", "tree", "requests", "request", "tenants", "keys", "result"}) {
+  for (const char* view :
+       {"status", "models", "tree", "requests", "request", "tenants", "keys", "result", "jobs", "job"}) {
     for (const char* body : {"", "null", "[]", "{}", R"({"tree":5,"models":{},"keys":[1,null,"x"],"tenants":[[]],
-                             "requests":[{"usage":7,"timings":[],"verdict":null}],"pool":[],"placement":[3]})"}) {
+                             "requests":[{"usage":7,"timings":[],"verdict":null}],"pool":[],"placement":[3],
+                             "jobs":[5,{"id":{}}],"ranges":[7],"job":[1]})"}) {
       EXPECT_FALSE(show(view, body).empty()) << view << body;
     }
   }
