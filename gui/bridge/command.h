@@ -64,12 +64,26 @@ struct CancelRequest {
 struct SetSetting {
   QString key, value;
 };
+struct MoveBlocks {  // the run and all below it
+  NodeId node{};
+  QString to;  // "disk", "pool"
+  bool keep = false;
+  bool dry_run = false;
+};
+struct VerifyBlocks {
+  NodeId node{};
+  bool dry_run = false;
+};
+struct CancelJob {
+  JobId job{};
+};
 
 }  // namespace command
 
 using Command = std::variant<command::PinNode, command::Unpin, command::DeleteNode, command::Locate, command::LoadModel,
                              command::UnloadModel, command::CreateTenant, command::DeleteTenant, command::CreateKey,
-                             command::RevokeKey, command::WarmPack, command::CancelRequest, command::SetSetting>;
+                             command::RevokeKey, command::WarmPack, command::CancelRequest, command::SetSetting,
+                             command::MoveBlocks, command::VerifyBlocks, command::CancelJob>;
 
 // What came of it. `message` is the refusal, for people (error_words.h); `secret` is shown once and kept nowhere.
 struct CommandOutcome {
@@ -84,6 +98,7 @@ struct CommandOutcome {
   std::uint32_t tokens = 0;
   QString detail;
   QVector<TreeNode> placement;
+  std::optional<JobInfo> job;  // of a verb over tiers
   bool restart_needed = false;
 };
 

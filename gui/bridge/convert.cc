@@ -150,6 +150,13 @@ struct ToVerb {
   engine::Verb operator()(const command::RevokeKey& c) const { return engine::RevokeKey{c.key}; }
   engine::Verb operator()(const command::WarmPack& c) const { return engine::WarmPack{fromQt(c.pack), c.pin}; }
   engine::Verb operator()(const command::CancelRequest& c) const { return engine::CancelRequest{c.request}; }
+  engine::Verb operator()(const command::MoveBlocks& c) const {
+    return engine::MoveBlocks{{c.node, false, 0, 0}, fromQt(c.to), c.keep, c.dry_run};
+  }
+  engine::Verb operator()(const command::VerifyBlocks& c) const {
+    return engine::VerifyBlocks{{c.node, false, 0, 0}, c.dry_run};
+  }
+  engine::Verb operator()(const command::CancelJob& c) const { return engine::CancelJob{c.job}; }
   engine::Verb operator()(const command::SetSetting& c) const {
     return engine::SetSetting{fromQt(c.key), fromQt(c.value)};
   }
@@ -265,6 +272,29 @@ TreeNode toQt(const engine::TreeNode& from) {
   return to;
 }
 
+JobInfo toQt(const engine::JobInfo& from) {
+  JobInfo to;
+  to.id = from.id;
+  to.verb = toQt(from.verb);
+  to.progress = from.progress;
+  to.done = from.done;
+  to.error = errorText(toQt(from.error));
+  to.state = static_cast<JobInfo::State>(from.state);
+  to.node = from.node;
+  to.to = toQt(from.to);
+  to.dry_run = from.dry_run;
+  to.blocks_done = from.blocks_done;
+  to.blocks_total = from.blocks_total;
+  to.bytes_moved = from.bytes_moved;
+  const engine::TierTally& t = from.tally;
+  to.tally = {t.written, t.read_up, t.left_pool, t.left_disk, t.already, t.pinned, t.in_use,  t.growing,     t.below,
+              t.refused, t.no_room, t.gone,      t.good,      t.damaged, t.missing, t.unread, toQt(t.refusal)};
+  to.warning = toQt(from.warning);
+  to.started = from.started;
+  to.ended = from.ended;
+  return to;
+}
+
 engine::Verb fromQt(const Command& command) { return std::visit(ToVerb{}, command); }
 
 CommandOutcome toQt(const Result<engine::VerbResult>& result) {
@@ -285,6 +315,7 @@ CommandOutcome toQt(const Result<engine::VerbResult>& result) {
   out.tokens = from.tokens;
   out.detail = toQt(from.detail);
   for (const auto& node : from.placement) out.placement.push_back(toQt(node));
+  if (from.job) out.job = toQt(*from.job);
   out.restart_needed = from.restart_needed;
   return out;
 }
@@ -340,7 +371,7 @@ SnapshotView toQt(const engine::Snapshot& from) {
                                 one.tokens, one.warm, one.pinned, one.node});
   }
   for (const auto& one : from.jobs) {
-    to.jobs.push_back(JobInfo{one.id, toQt(one.verb), one.progress, one.done, errorText(toQt(one.error))});
+    to.jobs.push_back(toQt(one));
   }
   for (const auto& one : from.history) to.history.push_back(intervalToQt(one));
   to.running = from.running;

@@ -30,6 +30,7 @@ RequestRecord toQt(const engine::RequestRecord& record);
 TreeNode toQt(const engine::TreeNode& node);
 
 engine::Verb fromQt(const Command& command);
+JobInfo toQt(const engine::JobInfo& job);
 CommandOutcome toQt(const Result<engine::VerbResult>& result);
 engine::Request fromQt(const Ask& ask);
 

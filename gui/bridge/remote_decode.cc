@@ -49,6 +49,7 @@ Enum wordIn(const QString& word, const char* const (&words)[N], Enum unknown) {
 
 constexpr const char* kRequestStates[] = {"preparing", "queued", "prefill", "decode", "done", "failed", "cancelled"};
 constexpr const char* kModelStates[] = {"file", "loading", "ready", "unloading", "failed"};
+constexpr const char* kJobStates[] = {"queued", "running", "done", "failed", "cancelled"};
 constexpr const char* kIdentities[] = {"pending", "known", "failed"};
 constexpr const char* kSectionKinds[] = {"template", "system", "tool", "document", "message"};
 constexpr const char* kVerdicts[] = {"full_prefix",    "cold",      "diverged", "evicted",
@@ -264,6 +265,31 @@ Interval intervalFrom(const Members& from) {
   return to;
 }
 
+JobInfo jobFrom(const Members& from) {
+  JobInfo to;
+  to.id = JobId{from.big("id")};
+  to.verb = from.text("verb");
+  to.progress = from.real("progress");
+  to.done = from.flag("done");
+  to.error = errorText(from.text("error"));
+  to.state = wordIn<JobInfo::State>(from.text("state"), kJobStates, to.state);
+  to.node = NodeId{from.big("node")};
+  to.to = from.text("to");
+  to.dry_run = from.flag("dry_run");
+  to.blocks_done = from.big("blocks_done");
+  to.blocks_total = from.big("blocks_total");
+  to.bytes_moved = from.big("bytes_moved");
+  const Members t(from.any("result"));
+  to.tally = {t.big("written"), t.big("read_up"), t.big("left_pool"), t.big("left_disk"), t.big("already"),
+              t.big("pinned"),  t.big("in_use"),  t.big("growing"),   t.big("below"),     t.big("refused"),
+              t.big("no_room"), t.big("gone"),    t.big("good"),      t.big("damaged"),   t.big("missing"),
+              t.big("unread"),  t.text("refusal")};
+  to.warning = from.text("warning");
+  to.started = from.integer("started");
+  to.ended = from.integer("ended");
+  return to;
+}
+
 void readLists(const Members& from, SnapshotView& to) {
   for (const QJsonValue& one : from.list("models")) to.models.push_back(modelFrom(Members(one)));
   for (const QJsonValue& one : from.list("tenants")) to.tenants.push_back(tenantFrom(Members(one)));
@@ -289,9 +315,7 @@ void readLists(const Members& from, SnapshotView& to) {
                         p.count("tokens"), p.flag("warm"), p.flag("pinned"), NodeId{p.big("node")}});
   }
   for (const QJsonValue& one : from.list("jobs")) {
-    const Members j(one);
-    to.jobs.push_back(
-        {JobId{j.big("id")}, j.text("verb"), j.real("progress"), j.flag("done"), errorText(j.text("error"))});
+    to.jobs.push_back(jobFrom(Members(one)));
   }
 }
 
@@ -329,6 +353,19 @@ struct ToCall {
   }
   RemoteCall operator()(const command::CancelRequest& c) const {
     return {QStringLiteral("requests/%1/cancel").arg(c.request.value), "POST", "{}"};
+  }
+  RemoteCall operator()(const command::MoveBlocks& c) const {
+    return {c.keep ? QStringLiteral("copy") : QStringLiteral("move"), "POST",
+            json({{QStringLiteral("node"), id(c.node.value)},
+                  {QStringLiteral("to"), c.to},
+                  {QStringLiteral("dry_run"), c.dry_run}})};
+  }
+  RemoteCall operator()(const command::VerifyBlocks& c) const {
+    return {QStringLiteral("verify"), "POST",
+            json({{QStringLiteral("node"), id(c.node.value)}, {QStringLiteral("dry_run"), c.dry_run}})};
+  }
+  RemoteCall operator()(const command::CancelJob& c) const {
+    return {QStringLiteral("jobs/%1/cancel").arg(c.job.value), "POST", "{}"};
   }
   template <typename Other>
   RemoteCall operator()(const Other&) const {
@@ -399,6 +436,7 @@ CommandOutcome decodeOutcome(const QByteArray& json, int http_status) {
   out.tokens = from.count("tokens");
   out.detail = from.text("detail");
   for (const QJsonValue& one : from.list("placement")) out.placement.push_back(nodeFrom(Members(one)));
+  if (from.any("job").isObject()) out.job = jobFrom(Members(from.any("job")));
   out.restart_needed = from.flag("restart_needed");
   return out;
 }

@@ -13,6 +13,7 @@
 #include <memory>
 #include <optional>
 
+#include "gui/bridge/job_info.h"
 #include "gui/bridge/store_info.h"
 #include "runtime/base/clock.h"
 #include "runtime/base/ids.h"
@@ -172,15 +173,6 @@ struct Interval {
   double saved_ms = 0;
   double warm_p50_ms = -1, warm_p99_ms = -1, cold_p50_ms = -1, cold_p99_ms = -1;
   bool operator==(const Interval&) const = default;
-};
-
-struct JobInfo {
-  JobId id{};
-  QString verb;
-  double progress = 0;
-  bool done = false;
-  QString error;
-  bool operator==(const JobInfo&) const = default;
 };
 
 struct EntryInfo {

@@ -30,7 +30,7 @@ ConfirmDialog::ConfirmDialog(const Theme& theme, const Question& question, QWidg
   text->setWordWrap(true);
   text->setMinimumWidth(420);
   column->addWidget(text);
-  act_->setProperty("role", QStringLiteral("danger"));
+  act_->setProperty("role", question.harmless ? QStringLiteral("primary") : QStringLiteral("danger"));
   act_->setObjectName(QStringLiteral("confirmAct"));
   act_->setAutoDefault(false);
   if (!question.name_to_type.isEmpty()) {

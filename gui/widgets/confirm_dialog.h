@@ -18,6 +18,7 @@ struct Question {
   QString text;          // what goes with it, in figures
   QString verb;          // on the button
   QString name_to_type;  // empty: none
+  bool harmless = false;  // it can be undone: the button looks like any other
 };
 
 class ConfirmDialog final : public QDialog {

@@ -2,6 +2,16 @@
 <!DOCTYPE TS>
 <TS version="2.1" language="en" sourcelanguage="en">
 <context>
+    <name>JobWords</name>
+    <message numerus="yes">
+        <source>%Ln blocks · %1</source>
+        <translation>
+            <numerusform>%Ln block · %1</numerusform>
+            <numerusform>%Ln blocks · %1</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
     <name>MissText</name>
     <message numerus="yes">
         <source>A prompt of %n tokens is shorter than can be reused; the last token is always computed.</source>

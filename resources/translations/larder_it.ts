@@ -72,6 +72,120 @@
     </message>
 </context>
 <context>
+    <name>JobWords</name>
+    <message>
+        <source>Move to disk</source>
+        <translation>Sposta su disco</translation>
+    </message>
+    <message>
+        <source>Move to memory</source>
+        <translation>Sposta in memoria</translation>
+    </message>
+    <message>
+        <source>Copy to disk</source>
+        <translation>Copia su disco</translation>
+    </message>
+    <message>
+        <source>Copy to memory</source>
+        <translation>Copia in memoria</translation>
+    </message>
+    <message>
+        <source>Verify</source>
+        <translation>Verifica</translation>
+    </message>
+    <message>
+        <source>waits</source>
+        <translation>in attesa</translation>
+    </message>
+    <message>
+        <source>done</source>
+        <translation>finito</translation>
+    </message>
+    <message>
+        <source>failed</source>
+        <translation>non riuscito</translation>
+    </message>
+    <message>
+        <source>cancelled</source>
+        <translation>annullato</translation>
+    </message>
+    <message numerus="yes">
+        <source>%Ln blocks · %1</source>
+        <translation>
+            <numerusform>%Ln blocco · %1</numerusform>
+            <numerusform>%Ln blocchi · %1</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>Written to disk</source>
+        <translation>Scritti su disco</translation>
+    </message>
+    <message>
+        <source>Read into memory</source>
+        <translation>Letti in memoria</translation>
+    </message>
+    <message>
+        <source>Leave memory</source>
+        <translation>Lasciano la memoria</translation>
+    </message>
+    <message>
+        <source>Copies that leave the disk</source>
+        <translation>Copie che lasciano il disco</translation>
+    </message>
+    <message>
+        <source>There already</source>
+        <translation>Già al loro posto</translation>
+    </message>
+    <message>
+        <source>Good copies</source>
+        <translation>Copie integre</translation>
+    </message>
+    <message>
+        <source>Damaged and dropped</source>
+        <translation>Danneggiate e scartate</translation>
+    </message>
+    <message>
+        <source>Missing on disk</source>
+        <translation>Mancanti su disco</translation>
+    </message>
+    <message>
+        <source>Copies to read and prove</source>
+        <translation>Copie da leggere e controllare</translation>
+    </message>
+    <message>
+        <source>Could not be read</source>
+        <translation>Non leggibili ora</translation>
+    </message>
+    <message>
+        <source>Stay: pinned</source>
+        <translation>Restano: fissati</translation>
+    </message>
+    <message>
+        <source>Stay: in use</source>
+        <translation>Restano: in uso</translation>
+    </message>
+    <message>
+        <source>Stay: still growing</source>
+        <translation>Restano: crescono ancora</translation>
+    </message>
+    <message>
+        <source>Stay: others hang on them</source>
+        <translation>Restano: altri dipendono da loro</translation>
+    </message>
+    <message>
+        <source>Stay: the disk takes no copy</source>
+        <translation>Restano: il disco non accetta copie</translation>
+    </message>
+    <message>
+        <source>Stay: no room in memory</source>
+        <translation>Restano: manca posto in memoria</translation>
+    </message>
+    <message>
+        <source>Gone meanwhile</source>
+        <translation>Spariti nel frattempo</translation>
+    </message>
+</context>
+<context>
     <name>LinkBanner</name>
     <message>
         <source>Lost the connection to %1</source>
@@ -430,6 +544,18 @@
     <message>
         <source>%1 tokens were computed though they could be restored %2</source>
         <translation>%1 token sono stati calcolati anche se si potevano ripristinare %2</translation>
+    </message>
+    <message>
+        <source>they were found damaged in memory</source>
+        <translation>sono stati trovati danneggiati in memoria</translation>
+    </message>
+    <message>
+        <source>nobody, it was found damaged in memory</source>
+        <translation>nessuno, è stato trovato danneggiato in memoria</translation>
+    </message>
+    <message>
+        <source>found damaged in memory</source>
+        <translation>trovato danneggiato in memoria</translation>
     </message>
 </context>
 <context>
@@ -1467,6 +1593,10 @@
         <source>Its copy on disk gave way</source>
         <translation>La copia sul disco ha fatto posto</translation>
     </message>
+    <message>
+        <source>It was found damaged</source>
+        <translation>È stato trovato danneggiato</translation>
+    </message>
 </context>
 <context>
     <name>larder::gui::Banner</name>
@@ -1780,6 +1910,33 @@
     <message>
         <source>&amp;Cancel</source>
         <translation>&amp;Annulla</translation>
+    </message>
+</context>
+<context>
+    <name>larder::gui::JobPanel</name>
+    <message>
+        <source>Jobs</source>
+        <translation>Lavori</translation>
+    </message>
+    <message>
+        <source>Stop</source>
+        <translation>Ferma</translation>
+    </message>
+    <message>
+        <source>%1: “%2”</source>
+        <translation>%1: «%2»</translation>
+    </message>
+    <message>
+        <source>Stop: %1</source>
+        <translation>Ferma: %1</translation>
+    </message>
+    <message>
+        <source>There was nothing to do.</source>
+        <translation>Non c&apos;era nulla da fare.</translation>
+    </message>
+    <message>
+        <source>The next request reused less than half of it:</source>
+        <translation>La richiesta successiva ne ha riusato meno della metà:</translation>
     </message>
 </context>
 <context>
@@ -3076,6 +3233,14 @@
             <numerusform>%n altri</numerusform>
         </translation>
     </message>
+    <message>
+        <source>Move or copy…</source>
+        <translation>Sposta o copia…</translation>
+    </message>
+    <message>
+        <source>Verify copies…</source>
+        <translation>Verifica le copie…</translation>
+    </message>
 </context>
 <context>
     <name>larder::gui::PromptStrip</name>
@@ -3906,6 +4071,42 @@
         <source>left it</source>
         <translation>se ne stacca</translation>
     </message>
+    <message>
+        <source>Move or copy…</source>
+        <translation>Sposta o copia…</translation>
+    </message>
+    <message>
+        <source>Verify copies…</source>
+        <translation>Verifica le copie…</translation>
+    </message>
+    <message>
+        <source>the disk tier is not used</source>
+        <translation>il livello su disco non è in uso</translation>
+    </message>
+    <message>
+        <source>%1 in memory, %2 on disk</source>
+        <translation>%1 in memoria, %2 su disco</translation>
+    </message>
+    <message>
+        <source>reads %1 from disk</source>
+        <translation>legge %1 dal disco</translation>
+    </message>
+    <message>
+        <source>Move to &amp;disk…</source>
+        <translation>Sposta su &amp;disco…</translation>
+    </message>
+    <message>
+        <source>&amp;Copy to disk…</source>
+        <translation>&amp;Copia su disco…</translation>
+    </message>
+    <message>
+        <source>Move to &amp;memory…</source>
+        <translation>Sposta in &amp;memoria…</translation>
+    </message>
+    <message>
+        <source>C&amp;opy to memory…</source>
+        <translation>C&amp;opia in memoria…</translation>
+    </message>
 </context>
 <context>
     <name>larder::gui::TreeLegend</name>
@@ -4116,6 +4317,30 @@
             <numerusform> · %n più piccolo unito in %1</numerusform>
             <numerusform> · %n più piccoli uniti in %1</numerusform>
         </translation>
+    </message>
+    <message>
+        <source>“%1” cannot be moved or verified now</source>
+        <translation>«%1» non si può spostare o verificare ora</translation>
+    </message>
+    <message>
+        <source>There is nothing to do.</source>
+        <translation>Non c&apos;è nulla da fare.</translation>
+    </message>
+    <message>
+        <source>It goes on behind the requests, with at most a fifth of one core, and can be stopped.</source>
+        <translation>Procede dietro le richieste, con al massimo un quinto di un core, e si può fermare.</translation>
+    </message>
+    <message>
+        <source>%1: “%2” with all below?</source>
+        <translation>%1: «%2» con i figli?</translation>
+    </message>
+    <message>
+        <source>%1: “%2” was not begun</source>
+        <translation>%1: «%2» non è stato avviato</translation>
+    </message>
+    <message>
+        <source>The job was not stopped</source>
+        <translation>Il lavoro non è stato fermato</translation>
     </message>
 </context>
 <context>

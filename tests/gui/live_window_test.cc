@@ -6,6 +6,7 @@
 #include <QApplication>
 #include <QDialog>
 #include <QElapsedTimer>
+#include <QMenu>
 #include <QPushButton>
 #include <QSignalSpy>
 #include <QtTest>
@@ -164,6 +165,23 @@ void LiveWindowTest::keysPinAndDelete() {
   QCOMPARE(live().view().pins.size(), 1);
   QTest::keyClick(tree, Qt::Key_P);
   QTRY_VERIFY_WITH_TIMEOUT(live().view().pins.isEmpty(), 10'000);
+  // To disk and back, once everything is durable.
+  const auto stored = [&] { return chosen() != nullptr && chosen()->stored_blocks == chosen()->blocks; };
+  QTRY_VERIFY_WITH_TIMEOUT(stored(), 20'000);
+  for (const int choice : {0, 2}) {
+    QTest::keyClick(tree, Qt::Key_M);
+    auto* menu = window.findChild<QMenu*>(QStringLiteral("moveMenu"));
+    QVERIFY(menu != nullptr);
+    QList<QAction*> actions = menu->actions();
+    actions.removeIf([](const QAction* action) { return action->isSeparator(); });
+    actions.at(choice)->trigger();
+    menu->close();
+    QTRY_VERIFY_WITH_TIMEOUT(window.findChild<QDialog*>(QStringLiteral("confirmDialog")) != nullptr, 10'000);
+    QTest::mouseClick(window.findChild<QPushButton*>(QStringLiteral("confirmAct")), Qt::LeftButton);
+    const bool down = choice == 0;
+    QTRY_VERIFY_WITH_TIMEOUT(chosen() != nullptr && (chosen()->disk_blocks == chosen()->blocks) == down, 10'000);
+    QTRY_VERIFY_WITH_TIMEOUT(window.findChild<QDialog*>(QStringLiteral("confirmDialog")) == nullptr, 10'000);
+  }
   QTest::keyClick(tree, Qt::Key_Delete);
   QTRY_VERIFY_WITH_TIMEOUT(window.findChild<QDialog*>(QStringLiteral("deleteDialog")) != nullptr, 10'000);
   QTest::mouseClick(window.findChild<QPushButton*>(QStringLiteral("deleteConfirm")), Qt::LeftButton);

@@ -179,7 +179,8 @@ void PacksPageTest::refusalIsShownWithItsReason() {
 void PacksPageTest::aRunningJobTurnsTheVerbsOff() {
   PageRig<PacksPage> rig;
   auto view = packView();
-  view->jobs = {{JobId{1}, QStringLiteral("warm casa-it"), 0, false, QString()}};
+  view->jobs.resize(1);
+  view->jobs[0].verb = QStringLiteral("warm casa-it");
   rig.show(view);
   QVERIFY(!rig.find<QPushButton>("packWarm")->isEnabled());
   QVERIFY(rig.page->findChild<QProgressBar*>()->isVisible());

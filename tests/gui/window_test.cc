@@ -5,6 +5,7 @@
 #include <QDialog>
 #include <QDropEvent>
 #include <QLabel>
+#include <QMenu>
 #include <QMimeData>
 #include <QPushButton>
 #include <QSignalSpy>
@@ -43,6 +44,9 @@ class WindowTest : public QObject {
   void arrowsWalkTheTree();
   void pinByKeyCanBeUndone();
   void deleteAsksWithTheEnginesFigures();
+  void aMoveIsChosenShownWithItsArithmeticAndBegun();
+  void withoutADiskTierNothingIsOffered();
+  void jobsShowTheirProgressAndCanBeStopped();
   void refusalStaysOnScreenWithItsReason();
   void searchDimsAndSumsMatches();
   void selectionSurvivesASnapshot();
@@ -215,6 +219,92 @@ void WindowTest::deleteAsksWithTheEnginesFigures() {
   QCOMPARE(client_->commands.size(), std::size_t{1});
   QTest::mouseClick(confirm, Qt::LeftButton);
   QVERIFY(!std::get<command::DeleteNode>(client_->commands.at(1)).dry_run);
+}
+
+void WindowTest::aMoveIsChosenShownWithItsArithmeticAndBegun() {
+  auto view = sampleView();
+  view->store.used = true;
+  client_->show(view);
+  PrefixTreeView* tree = openTree();
+  tree->select(runKey(5));
+  JobInfo planned;
+  planned.verb = QStringLiteral("move");
+  planned.to = QStringLiteral("disk");
+  planned.dry_run = true;
+  planned.tally.left_pool = 1234;
+  planned.tally.pinned = 7;
+  client_->next.ok = true;
+  client_->next.job = planned;
+  QTest::keyClick(tree, Qt::Key_M);
+  auto* menu = window_->findChild<QMenu*>(QStringLiteral("moveMenu"));
+  QVERIFY(menu != nullptr && menu->isVisible());
+  QCOMPARE(menu->activeAction(), menu->actions().first());
+  QTest::keyClick(menu, Qt::Key_Return);
+  const auto dry = std::get<command::MoveBlocks>(client_->commands.at(0));
+  QVERIFY(dry.dry_run && !dry.keep && dry.node == NodeId{5} && dry.to == QStringLiteral("disk"));
+  auto* dialog = window_->findChild<QDialog*>(QStringLiteral("confirmDialog"));
+  QVERIFY(dialog != nullptr && dialog->isVisible());
+  const QString text = dialog->findChild<QLabel*>(QStringLiteral("confirmText"))->text();
+  QVERIFY2(text.contains(QStringLiteral("1,234 blocks")), qPrintable(text));
+  QVERIFY2(text.contains(QStringLiteral("Stay: pinned: 7")), qPrintable(text));
+  auto* act = dialog->findChild<QPushButton*>(QStringLiteral("confirmAct"));
+  QCOMPARE(act->text(), QStringLiteral("Move to disk"));
+  QCOMPARE(client_->commands.size(), std::size_t{1});
+  QTest::mouseClick(act, Qt::LeftButton);
+  QVERIFY(!std::get<command::MoveBlocks>(client_->commands.at(1)).dry_run);
+  QTest::keyClick(tree, Qt::Key_V);
+  QVERIFY(std::get<command::VerifyBlocks>(client_->commands.at(2)).dry_run);
+}
+
+void WindowTest::withoutADiskTierNothingIsOffered() {
+  PrefixTreeView* tree = openTree();
+  tree->select(runKey(5));
+  auto* move = window_->findChild<QAbstractButton*>(QStringLiteral("moveButton"));
+  QVERIFY(move->isVisible() && !move->isEnabled());
+  QTest::keyClick(tree, Qt::Key_M);
+  QVERIFY(window_->findChild<QMenu*>(QStringLiteral("moveMenu")) == nullptr);
+}
+
+void WindowTest::jobsShowTheirProgressAndCanBeStopped() {
+  auto view = sampleView();
+  view->store.used = true;
+  JobInfo loading;
+  loading.verb = QStringLiteral("load a.gguf");
+  JobInfo ended;
+  ended.id = JobId{3};
+  ended.verb = QStringLiteral("verify");
+  ended.node = NodeId{2};
+  ended.state = JobInfo::State::kDone;
+  ended.done = true;
+  ended.tally.good = 20;
+  ended.warning = QStringLiteral("request 9 reused 0 of them");
+  JobInfo running;
+  running.id = JobId{4};
+  running.verb = QStringLiteral("copy");
+  running.to = QStringLiteral("host");
+  running.node = NodeId{5};
+  running.progress = 0.42;
+  view->jobs = {loading, ended, running};
+  client_->show(view);
+  openTree()->select(runKey(5));
+  auto* panel = window_->findChild<QWidget*>(QStringLiteral("jobPanel"));
+  QVERIFY(panel->isVisible());
+  QString shown;
+  for (const QLabel* label : panel->findChildren<QLabel*>()) {
+    if (label->isVisible()) shown += label->text() + QLatin1Char('\n');
+  }
+  for (const char* part : {"Copy to memory: ", "42", "Verify: ", "Good copies: 20", "request 9 reused 0"}) {
+    QVERIFY2(shown.contains(QString::fromUtf8(part)), qPrintable(shown));
+  }
+  QVERIFY(!shown.contains(QStringLiteral("load a.gguf")));
+  QPushButton* stop = nullptr;
+  for (QPushButton* button : panel->findChildren<QPushButton*>(QStringLiteral("jobCancel"))) {
+    if (button->isVisible()) stop = button;
+  }
+  QVERIFY(stop != nullptr && stop->focusPolicy() != Qt::NoFocus);
+  client_->next.ok = true;
+  QTest::mouseClick(stop, Qt::LeftButton);
+  QCOMPARE(std::get<command::CancelJob>(client_->commands.back()).job, JobId{4});
 }
 
 void WindowTest::refusalStaysOnScreenWithItsReason() {

@@ -77,6 +77,7 @@ QString evictedSentence(const SnapshotView& view, const Verdict& verdict) {
   QString why = MissText::tr("%1 needed room").arg(evictorText(view, out));
   if (out.policy == QLatin1String("deleted")) why = MissText::tr("they were deleted");
   if (out.policy == QLatin1String("unloaded")) why = MissText::tr("the model was unloaded");
+  if (out.policy == QLatin1String("damaged")) why = MissText::tr("they were found damaged in memory");
   return MissText::tr("These %1 tokens were cached until %2, when %3. Computing them again cost %4.")
       .arg(tokens, clockText(out.at), why, cost);
 }
@@ -148,6 +149,7 @@ QString evictionFact(const SnapshotView& view, const RequestRecord& record) {
   const QString& policy = record.verdict.eviction->policy;
   if (policy == QLatin1String("demoted")) return MissText::tr("nobody, it lay on disk only");
   if (policy == QLatin1String("disk_lru")) return MissText::tr("nobody, its copy on disk gave way");
+  if (policy == QLatin1String("damaged")) return MissText::tr("nobody, it was found damaged in memory");
   const QString ago = agoText(record.verdict.eviction->at, record.submitted);
   return MissText::tr("%1, %2 before").arg(evictorText(view, *record.verdict.eviction), ago);
 }
@@ -173,6 +175,7 @@ QString ruleText(const QString& policy) {
   if (policy == QLatin1String("quota_lru")) return MissText::tr("least recently used, over its quota");
   if (policy == QLatin1String("demoted")) return MissText::tr("lay on disk only");
   if (policy == QLatin1String("disk_lru")) return MissText::tr("its copy on disk gave way");
+  if (policy == QLatin1String("damaged")) return MissText::tr("found damaged in memory");
   if (policy == QLatin1String("deleted")) return MissText::tr("deleted by hand");
   if (policy == QLatin1String("unloaded")) return MissText::tr("model unloaded");
   return policy.isEmpty() ? noData() : policy;

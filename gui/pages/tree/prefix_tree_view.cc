@@ -345,8 +345,12 @@ void PrefixTreeView::keyPressEvent(QKeyEvent* event) {
       Q_EMIT deleteWanted();
       return;
     case Qt::Key_P:
+    case Qt::Key_M:
+    case Qt::Key_V:
       if (event->modifiers() == Qt::NoModifier) {
-        Q_EMIT pinWanted();
+        if (event->key() == Qt::Key_P) Q_EMIT pinWanted();
+        if (event->key() == Qt::Key_M) Q_EMIT moveWanted();
+        if (event->key() == Qt::Key_V) Q_EMIT verifyWanted();
         return;
       }
       break;
@@ -371,6 +375,8 @@ void PrefixTreeView::contextMenuEvent(QContextMenuEvent* event) {
   menu->addAction(tr("Whole tree"), this, &PrefixTreeView::showAll);
   menu->addSeparator();
   menu->addAction(tr("Pin or unpin"), this, &PrefixTreeView::pinWanted);
+  menu->addAction(tr("Move or copy\u2026"), this, &PrefixTreeView::moveWanted);
+  menu->addAction(tr("Verify copies\u2026"), this, &PrefixTreeView::verifyWanted);
   menu->addAction(tr("Delete with all below\u2026"), this, &PrefixTreeView::deleteWanted);
   menu->popup(event->globalPos());
 }

@@ -53,6 +53,8 @@ class PrefixTreeView final : public QAbstractScrollArea {
   void selectionChanged(quint64 key);
   void layoutChanged();  // zoom, counts
   void pinWanted();
+  void moveWanted();
+  void verifyWanted();
   void deleteWanted();
   void searchTyped(const QString& text);
 

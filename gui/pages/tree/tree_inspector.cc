@@ -4,12 +4,14 @@
 #include <QGridLayout>
 #include <QHBoxLayout>
 #include <QLabel>
+#include <QMenu>
 #include <QPushButton>
 #include <QVBoxLayout>
 #include <algorithm>
 
 #include "gui/bridge/tree_rows.h"
 #include "gui/models/words.h"
+#include "gui/pages/tree/job_panel.h"
 #include "gui/pages/tree/verb_button.h"
 #include "gui/theme/label.h"
 #include "gui/theme/numbers.h"
@@ -47,7 +49,10 @@ TreeInspector::TreeInspector(const Theme& theme, QWidget* parent)
       verbs_head_(new QLabel(tr("What you can do"))),
       pin_(new VerbButton(theme, QStringLiteral("pin"), tr("Pin"), QStringLiteral("P"), false)),
       unpin_(new VerbButton(theme, QStringLiteral("unpin"), tr("Unpin"), QStringLiteral("P"), false)),
+      move_(new VerbButton(theme, QStringLiteral("move"), tr("Move or copy\u2026"), QStringLiteral("M"), false)),
+      verify_(new VerbButton(theme, QStringLiteral("verify"), tr("Verify copies\u2026"), QStringLiteral("V"), false)),
       delete_(new VerbButton(theme, QStringLiteral("delete"), tr("Delete with all below\u2026"), tr("Del"), true)),
+      jobs_(new JobPanel(theme)),
       requests_head_(new QLabel(tr("Last requests that made or used it"))) {
   auto* column = new QVBoxLayout(this);
   column->setContentsMargins(16, 12, 16, 16);
@@ -67,8 +72,12 @@ TreeInspector::TreeInspector(const Theme& theme, QWidget* parent)
   column->addWidget(verbs_head_);
   pin_->setObjectName(QStringLiteral("pinButton"));
   unpin_->setObjectName(QStringLiteral("unpinButton"));
+  move_->setObjectName(QStringLiteral("moveButton"));
+  verify_->setObjectName(QStringLiteral("verifyButton"));
   delete_->setObjectName(QStringLiteral("deleteButton"));
-  for (VerbButton* button : {pin_, unpin_, delete_}) column->addWidget(button);
+  for (VerbButton* button : {pin_, unpin_, move_, verify_, delete_}) column->addWidget(button);
+  column->addSpacing(4);
+  column->addWidget(jobs_);
   column->addSpacing(4);
   column->addWidget(requests_head_);
   for (int i = 0; i < kRequestsShown; ++i) {
@@ -83,6 +92,9 @@ TreeInspector::TreeInspector(const Theme& theme, QWidget* parent)
   connect(pin_, &QAbstractButton::clicked, this, &TreeInspector::pinWanted);
   connect(unpin_, &QAbstractButton::clicked, this, &TreeInspector::unpinWanted);
   connect(delete_, &QAbstractButton::clicked, this, &TreeInspector::deleteWanted);
+  connect(move_, &QAbstractButton::clicked, this, &TreeInspector::popupMoves);
+  connect(verify_, &QAbstractButton::clicked, this, &TreeInspector::verifyWanted);
+  connect(jobs_, &JobPanel::cancelWanted, this, &TreeInspector::cancelWanted);
   connect(&theme, &Theme::changed, this, &TreeInspector::restyle);
   restyle();
 }
@@ -133,8 +145,10 @@ void TreeInspector::showRow(const SnapshotView& view, std::uint64_t key, bool ve
   pinned_ = node != nullptr && node->pinned;
   pin_->setVisible(node != nullptr && !pinned_);
   unpin_->setVisible(pinned_);
-  delete_->setVisible(node != nullptr);
+  for (VerbButton* button : {move_, verify_, delete_}) button->setVisible(node != nullptr);
   for (VerbButton* button : {pin_, unpin_, delete_}) button->setEnabled(verbs);
+  for (VerbButton* button : {move_, verify_}) button->setEnabled(verbs && view.store.used);
+  jobs_->showJobs(view, verbs);
   requests_head_->setVisible(node != nullptr);
   if (node == nullptr) {
     for (QPushButton* button : std::as_const(requests_)) button->hide();
@@ -176,7 +190,35 @@ void TreeInspector::showRow(const SnapshotView& view, std::uint64_t key, bool ve
       tr("takes %1 of %2 pin budget left").arg(bytesText(unpinnedPathBytes(tree, index)), bytesText(budgetLeft(view))));
   unpin_->setCost(tr("lets it give way under pressure"));
   delete_->setCost(tr("%1, %2 to compute again").arg(bytesText(row->all.bytes), durationText(row->all.compute_ms)));
+  if (view.store.used) {
+    showTierCosts(*node, view.pool.block_bytes);
+  } else {
+    for (VerbButton* button : {move_, verify_}) button->setCost(tr("the disk tier is not used"));
+  }
   showRequests(view, *node);
+}
+
+void TreeInspector::showTierCosts(const TreeNode& node, std::uint64_t block_bytes) {
+  const auto bytes = [block_bytes](std::uint32_t blocks) { return bytesText(blocks * block_bytes); };
+  move_->setCost(tr("%1 in memory, %2 on disk").arg(bytes(node.blocks - node.disk_blocks), bytes(node.stored_blocks)));
+  verify_->setCost(tr("reads %1 from disk").arg(bytes(node.stored_blocks)));
+}
+
+void TreeInspector::popupMoves() {
+  if (!move_->isVisible() || !move_->isEnabled()) return;
+  auto* menu = new QMenu(this);
+  menu->setObjectName(QStringLiteral("moveMenu"));
+  menu->setAttribute(Qt::WA_DeleteOnClose);
+  const auto add = [&](const QString& text, const QString& to, bool keep) {
+    menu->addAction(text, this, [this, to, keep] { Q_EMIT moveWanted(to, keep); });
+  };
+  add(tr("Move to &disk\u2026"), QStringLiteral("disk"), false);
+  add(tr("&Copy to disk\u2026"), QStringLiteral("disk"), true);
+  menu->addSeparator();
+  add(tr("Move to &memory\u2026"), QStringLiteral("pool"), false);
+  add(tr("C&opy to memory\u2026"), QStringLiteral("pool"), true);
+  menu->popup(move_->mapToGlobal(QPoint(0, move_->height())));
+  menu->setActiveAction(menu->actions().first());
 }
 
 void TreeInspector::showRequests(const SnapshotView& view, const TreeNode& node) {

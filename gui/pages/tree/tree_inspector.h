@@ -16,6 +16,7 @@ class QVBoxLayout;
 
 namespace larder::gui {
 
+class JobPanel;
 class Theme;
 class VerbButton;
 
@@ -27,16 +28,22 @@ class TreeInspector final : public QWidget {
   // key 0: nothing is selected. verbs: the engine can be reached.
   void showRow(const SnapshotView& view, std::uint64_t key, bool verbs);
   bool pinned() const { return pinned_; }
+  // Where the selected run may go, at its button.
+  void popupMoves();
 
  Q_SIGNALS:
   void pinWanted();
   void unpinWanted();
   void deleteWanted();
+  void moveWanted(const QString& to, bool keep);
+  void verifyWanted();
+  void cancelWanted(quint64 job);
   void requestWanted(quint64 id);
 
  private:
   void setFacts(const QVector<std::pair<QString, QString>>& facts);
   void setChips(const QVector<QString>& texts);
+  void showTierCosts(const struct TreeNode& node, std::uint64_t block_bytes);
   void showRequests(const SnapshotView& view, const struct TreeNode& node);
   void restyle();
 
@@ -51,7 +58,10 @@ class TreeInspector final : public QWidget {
   QLabel* verbs_head_;
   VerbButton* pin_;
   VerbButton* unpin_;
+  VerbButton* move_;
+  VerbButton* verify_;
   VerbButton* delete_;
+  JobPanel* jobs_;
   QLabel* requests_head_;
   QVector<QPushButton*> requests_;
   bool pinned_ = false;

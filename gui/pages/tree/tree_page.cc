@@ -9,17 +9,20 @@
 #include <QSlider>
 #include <QSplitter>
 #include <QStackedWidget>
+#include <QStringList>
 #include <QTreeView>
 #include <QVBoxLayout>
 #include <cmath>
 
 #include "gui/bridge/answer_stream.h"
+#include "gui/models/job_words.h"
 #include "gui/models/tree_model.h"
 #include "gui/pages/tree/delete_dialog.h"
 #include "gui/pages/tree/prefix_tree_view.h"
 #include "gui/pages/tree/tree_inspector.h"
 #include "gui/pages/tree/tree_legend.h"
 #include "gui/theme/numbers.h"
+#include "gui/widgets/confirm_dialog.h"
 #include "gui/widgets/empty_state.h"
 #include "gui/widgets/row_delegate.h"
 #include "gui/widgets/search_field.h"
@@ -71,6 +74,8 @@ TreePage::TreePage(const QString& title, PageContext context)
   connect(tree_, &PrefixTreeView::layoutChanged, this, &TreePage::showSummary);
   connect(tree_, &PrefixTreeView::pinWanted, this, &TreePage::pinOrUnpin);
   connect(tree_, &PrefixTreeView::deleteWanted, this, &TreePage::askDelete);
+  connect(tree_, &PrefixTreeView::moveWanted, inspector_, &TreeInspector::popupMoves);
+  connect(tree_, &PrefixTreeView::verifyWanted, this, &TreePage::askVerify);
   connect(tree_, &PrefixTreeView::searchTyped, this, [this](const QString& text) {
     search_->setFocus();
     search_->setText(text);
@@ -78,6 +83,9 @@ TreePage::TreePage(const QString& title, PageContext context)
   connect(inspector_, &TreeInspector::pinWanted, this, &TreePage::pinOrUnpin);
   connect(inspector_, &TreeInspector::unpinWanted, this, &TreePage::pinOrUnpin);
   connect(inspector_, &TreeInspector::deleteWanted, this, &TreePage::askDelete);
+  connect(inspector_, &TreeInspector::moveWanted, this, &TreePage::askMove);
+  connect(inspector_, &TreeInspector::verifyWanted, this, &TreePage::askVerify);
+  connect(inspector_, &TreeInspector::cancelWanted, this, &TreePage::cancelJob);
   connect(inspector_, &TreeInspector::requestWanted, this,
           [this](quint64 id) { shell().openPage(QStringLiteral("requests"), QVariant::fromValue(id)); });
   connect(outline_->selectionModel(), &QItemSelectionModel::currentChanged, this, &TreePage::followOutline);
@@ -298,6 +306,59 @@ void TreePage::askDelete() {
         });
         dialog->open();
       });
+}
+
+void TreePage::askMove(const QString& to, bool keep) {
+  const TreeNode* node = selectedNode();
+  if (node == nullptr) return;
+  askTierVerb(command::MoveBlocks{node->id, to, keep, true}, command::MoveBlocks{node->id, to, keep, false});
+}
+
+void TreePage::askVerify() {
+  const TreeNode* node = selectedNode();
+  if (node == nullptr) return;
+  askTierVerb(command::VerifyBlocks{node->id, true}, command::VerifyBlocks{node->id, false});
+}
+
+// What it would do is asked of the engine and shown before it is done.
+void TreePage::askTierVerb(const Command& dry, const Command& real) {
+  const QString label = labelOf(tree_->selected());
+  client().perform(dry, this, [this, label, real](const CommandOutcome& planned) {
+    if (!planned.ok || !planned.job) {
+      shell().showProblem(tr("\u201c%1\u201d cannot be moved or verified now").arg(label), planned.message);
+      return;
+    }
+    const JobInfo& job = *planned.job;
+    const QString verb = jobVerb(job);
+    QStringList lines;
+    for (const auto& [name, value] : jobFacts(job, client().view()->pool.block_bytes)) {
+      lines.push_back(QStringLiteral("%1: %2").arg(name, value));
+    }
+    if (!doesSomething(job)) {
+      lines.push_front(tr("There is nothing to do."));
+      shell().showToast(QStringLiteral("%1: %2").arg(verb, lines.join(QStringLiteral(" \u00b7 "))));
+      return;
+    }
+    lines.push_back(tr("It goes on behind the requests, with at most a fifth of one core, and can be stopped."));
+    Question question;
+    question.title = tr("%1: \u201c%2\u201d with all below?").arg(verb, label);
+    question.text = lines.join(QLatin1Char('\n'));
+    question.verb = verb;
+    question.harmless = true;
+    auto* dialog = new ConfirmDialog(theme(), question, this);
+    connect(dialog, &QDialog::accepted, this, [this, label, real, verb] {
+      client().perform(real, this, [this, label, verb](const CommandOutcome& begun) {
+        if (!begun.ok) shell().showProblem(tr("%1: \u201c%2\u201d was not begun").arg(verb, label), begun.message);
+      });
+    });
+    dialog->open();
+  });
+}
+
+void TreePage::cancelJob(quint64 job) {
+  client().perform(command::CancelJob{JobId{job}}, this, [this](const CommandOutcome& outcome) {
+    if (!outcome.ok) shell().showProblem(tr("The job was not stopped"), outcome.message);
+  });
 }
 
 void TreePage::sendTest() {

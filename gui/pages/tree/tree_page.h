@@ -3,6 +3,7 @@
 // Threads: GUI thread.
 #pragma once
 
+#include "gui/bridge/command.h"
 #include "gui/pages/page.h"
 
 class QComboBox;
@@ -47,6 +48,10 @@ class TreePage final : public Page {
   void pin(NodeId node, const QString& label);
   void unpin(NodeId node, const QString& label);
   void askDelete();
+  void askTierVerb(const Command& dry, const Command& real);
+  void askMove(const QString& to, bool keep);
+  void askVerify();
+  void cancelJob(quint64 job);
   void sendTest();
   QString labelOf(std::uint64_t key) const;
   const struct TreeNode* selectedNode() const;
