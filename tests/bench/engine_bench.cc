@@ -3,13 +3,14 @@
 //   gap   gaps between the tokens of a running answer, alone and beside the prefill of a long prompt
 //   warm  time to the first token of 20 new tokens behind a cached prefix, against a 20-row step at that depth
 //   cold  time to the first token of a cold prompt, alone and beside the niced busy loops of another program
+//   move  gaps between the tokens of a running answer while a large subtree goes to disk and back, against the same
+//         answer undisturbed; for a tiny model (stories260K)
 // Each prints its figures, says whether they hold, and exits with 1 when one does not.
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
-
 #include <algorithm>
 #include <atomic>
 #include <csignal>
@@ -23,6 +24,8 @@
 #include "runtime/base/rng.h"
 #include "runtime/engine/engine.h"
 #include "runtime/settings/settings.h"
+#include "tests/bench/engine_rig.h"
+#include "tests/bench/move_bench.h"
 #include "tests/bench/step_log.h"
 #include "tests/runtime/exec/step_runner.h"
 
@@ -38,118 +41,6 @@ struct Options {
   std::uint32_t busy_nice = 10;
 };
 
-[[noreturn]] void die(const std::string& text) {
-  std::fprintf(stderr, "engine_bench: %s\n", text.c_str());
-  std::_Exit(2);
-}
-
-double quantile(std::vector<double> values, double share) {
-  if (values.empty()) return 0;
-  std::sort(values.begin(), values.end());
-  const auto at = static_cast<std::size_t>(share * static_cast<double>(values.size() - 1) + 0.5);
-  return values[at];
-}
-
-// One answer as its reader sees it.
-struct Answer {
-  TimePoint submitted{};
-  std::vector<TimePoint> tokens;
-  engine::Finished finished;
-  double first_token_ms() const { return tokens.empty() ? 0 : ms_since(submitted, tokens.front()); }
-};
-
-class Rig {
- public:
-  explicit Rig(const Options& options) : log_(std::make_shared<StepLog>()) {
-    folder_ = (std::filesystem::temp_directory_path() / ("larder_bench_" + std::to_string(getpid()))).string();
-    engine::EngineOptions made;
-    made.data_dir = folder_;
-    made.make_executor = [log = log_](std::shared_ptr<const model::Model> model, exec::ExecutorOptions executor,
-                                      exec::StepDone done) {
-      return LoggedExecutor::create(log, std::move(model), std::move(executor), std::move(done));
-    };
-    auto opened = engine::Engine::open(std::move(made));
-    if (!opened.ok()) die(to_string(opened.error()));
-    engine_ = std::move(opened).value();
-    std::promise<std::string> loaded;
-    engine_->perform(engine_->local_admin(), engine::LoadModel{std::filesystem::absolute(options.model).string()},
-                     [&loaded](const Result<engine::VerbResult>& result) {
-                       loaded.set_value(result.ok() ? std::string() : to_string(result.error()));
-                     });
-    if (const std::string failure = loaded.get_future().get(); !failure.empty()) die(failure);
-    std::printf("%s, KV f16, %u cores\n", device().c_str(), std::thread::hardware_concurrency());
-    static_cast<void>(ask(prompt(512), 4));  // first touch of weights and pool; rates
-  }
-  ~Rig() {
-    engine_.reset();
-    std::filesystem::remove_all(folder_);
-  }
-
-  std::vector<Token> prompt(std::uint32_t count) {
-    std::vector<Token> tokens(count);
-    for (Token& token : tokens) token = static_cast<Token>(50 + rng_.below(20'000));
-    return tokens;
-  }
-
-  std::shared_ptr<engine::TokenStream> submit(std::vector<Token> tokens, std::uint32_t max_tokens) {
-    engine::Request request;
-    request.prompt = engine::TokenPrompt{std::move(tokens)};
-    request.max_tokens = max_tokens;
-    request.sampling.temperature = 0;
-    request.sampling.logprobs = true;
-    request.ignore_eos = true;
-    auto stream = engine_->submit(engine_->local_admin(), std::move(request));
-    if (!stream.ok()) die(to_string(stream.error()));
-    return std::move(stream).value();
-  }
-
-  // Reads to the end; `seen` counts tokens as they come.
-  static void collect(engine::TokenStream& stream, Answer& answer, std::atomic<std::uint32_t>* seen = nullptr) {
-    while (std::optional<engine::StreamEvent> event = stream.next(600'000)) {
-      const TimePoint now = std::chrono::steady_clock::now();
-      if (const auto* piece = std::get_if<engine::Piece>(&*event)) {
-        answer.tokens.insert(answer.tokens.end(), piece->tokens.size(), now);
-        if (seen != nullptr) seen->store(static_cast<std::uint32_t>(answer.tokens.size()));
-      }
-      if (const auto* error = std::get_if<Error>(&*event)) die(to_string(*error));
-      if (auto* finished = std::get_if<engine::Finished>(&*event)) answer.finished = std::move(*finished);
-    }
-  }
-
-  Answer ask(std::vector<Token> tokens, std::uint32_t max_tokens) {
-    Answer answer;
-    answer.submitted = std::chrono::steady_clock::now();
-    collect(*submit(std::move(tokens), max_tokens), answer);
-    return answer;
-  }
-
-  engine::Engine& engine() { return *engine_; }
-  const StepLog& log() const { return *log_; }
-  double step_ms() const { return static_cast<double>(engine_->settings().integer(settings::Key::kEngineStepMs)); }
-
- private:
-  std::string device() {
-    while (true) {
-      const auto snapshot = engine_->snapshot(engine_->local_admin(), 0);
-      if (!snapshot->models.empty() && !snapshot->device.empty()) {
-        return snapshot->device + ", " + snapshot->models.front().arithmetic_id;
-      }
-      std::this_thread::yield();
-    }
-  }
-
-  std::shared_ptr<StepLog> log_;
-  std::string folder_;
-  std::unique_ptr<engine::Engine> engine_;
-  Rng rng_{7};
-};
-
-bool holds(const char* what, double measured, double limit) {
-  const bool good = measured <= limit;
-  std::printf("%-58s %9.2f, at most %9.2f: %s\n", what, measured, limit, good ? "holds" : "DOES NOT HOLD");
-  return good;
-}
-
 std::vector<double> gaps_of(const std::vector<TimePoint>& tokens, TimePoint begin, TimePoint end) {
   std::vector<double> gaps;
   for (std::size_t i = 1; i < tokens.size(); ++i) {
@@ -158,14 +49,9 @@ std::vector<double> gaps_of(const std::vector<TimePoint>& tokens, TimePoint begi
   return gaps;
 }
 
-void print_gaps(const char* what, const std::vector<double>& gaps) {
-  std::printf("%-58s p50 %.2f  p99 %.2f  max %.2f ms (%zu gaps)\n", what, quantile(gaps, 0.5), quantile(gaps, 0.99),
-              quantile(gaps, 1), gaps.size());
-}
-
 struct StepFacts {
   std::vector<double> step_ms;
-  double decode_ms = 0;  // median of steps that ran one row through all layers
+  double decode_ms = 0;            // median of steps that ran one row through all layers
   std::uint32_t most_between = 0;  // steps between two of the answer's own
 };
 
@@ -192,7 +78,7 @@ void print_worst(std::vector<StepNote> notes) {
 }
 
 bool run_gap(const Options& options) {
-  Rig rig(options);
+  Rig rig(options.model);
   const Answer alone = rig.ask(rig.prompt(200), 300);
   const Answer cold = rig.ask(rig.prompt(options.prompt), 1);
   print_gaps("gaps alone", gaps_of(alone.tokens, alone.tokens.front(), alone.tokens.back()));
@@ -260,7 +146,7 @@ class StepTimer {
 
 bool run_warm(const Options& options) {
   constexpr std::uint32_t kNew = 20;
-  Rig rig(options);
+  Rig rig(options.model);
   const std::vector<Token> prefix = rig.prompt(options.prefix);
   const auto with_new = [&] {
     std::vector<Token> tokens = prefix;
@@ -324,7 +210,7 @@ class BusyLoops {
 };
 
 bool run_cold(const Options& options) {
-  Rig rig(options);
+  Rig rig(options.model);
   std::vector<double> quiet;
   std::vector<double> loaded;
   for (std::uint32_t i = 0; i < options.repeats; ++i) {
@@ -344,6 +230,7 @@ bool run_cold(const Options& options) {
 
 int main(int argc, char** argv) {
   larder::bench::Options options;
+  larder::bench::MoveOptions moves;
   CLI::App app("what a user of the engine waits for");
   app.require_subcommand(1);
   app.fallthrough();
@@ -355,10 +242,16 @@ int main(int argc, char** argv) {
   app.add_option("--busy-nice", options.busy_nice, "their niceness");
   const CLI::App* gap = app.add_subcommand("gap", "gaps of a running answer beside a long prefill");
   const CLI::App* warm = app.add_subcommand("warm", "time to first token behind a cached prefix");
+  app.add_option("--blocks", moves.blocks, "blocks of the subtree of move");
+  app.add_option("--rounds", moves.rounds, "how often it moves down and up");
+  app.add_option("--threads", moves.threads, "engine.threads of move; 0: as set");
+  const CLI::App* moved = app.add_subcommand("move", "gaps of a running answer while a subtree moves to disk and back");
   app.add_subcommand("cold", "time to first token beside a foreign load");
   CLI11_PARSE(app, argc, argv);
-  const bool good = gap->parsed()    ? larder::bench::run_gap(options)
-                    : warm->parsed() ? larder::bench::run_warm(options)
-                                     : larder::bench::run_cold(options);
+  moves.model = options.model;
+  const bool good = gap->parsed()     ? larder::bench::run_gap(options)
+                    : warm->parsed()  ? larder::bench::run_warm(options)
+                    : moved->parsed() ? larder::bench::run_move(moves)
+                                      : larder::bench::run_cold(options);
   return good ? 0 : 1;
 }
