@@ -138,13 +138,31 @@ inline void rotate_vector(float* x, std::size_t d) {
   }
 }
 
+// Two steps at once, for four runs of `count` values that lie `count` apart: each value is loaded and stored once.
+inline void rotate_two_steps(float* x, std::size_t count) {
+  for (std::size_t i = 0; i < count; i += kRegLanes) {
+    const Reg a = load(x + i);
+    const Reg b = load(x + count + i);
+    const Reg c = load(x + 2 * count + i);
+    const Reg d = load(x + 3 * count + i);
+    const Reg ab = add(a, b);
+    const Reg a_b = sub(a, b);
+    const Reg cd = add(c, d);
+    const Reg c_d = sub(c, d);
+    store(x + i, add(ab, cd));
+    store(x + count + i, add(a_b, c_d));
+    store(x + 2 * count + i, sub(ab, cd));
+    store(x + 3 * count + i, sub(a_b, c_d));
+  }
+}
+
 // All steps across the rows of [d][kBlockTokens].
 inline void rotate_rows(float* x, std::size_t d) {
-  for (std::size_t stride = 1; stride < d; stride *= 2) {
-    for (std::size_t i = 0; i < d; i += 2 * stride) {
-      rotate_step(x + i * kBlockTokens, x + (i + stride) * kBlockTokens, stride * kBlockTokens);
-    }
+  std::size_t stride = 1;
+  for (; 4 * stride <= d; stride *= 4) {
+    for (std::size_t i = 0; i < d; i += 4 * stride) rotate_two_steps(x + i * kBlockTokens, stride * kBlockTokens);
   }
+  if (stride < d) rotate_step(x, x + stride * kBlockTokens, stride * kBlockTokens);
 }
 
 constexpr float kInt4Zero = 8.0f;  // the code of zero
