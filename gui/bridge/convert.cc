@@ -107,6 +107,7 @@ StoreInfo storeToQt(const engine::StoreInfo& from) {
   to.declined_damaged = from.declined_damaged;
   to.declined_stalled = from.declined_stalled;
   to.mixed_restores = from.mixed_restores;
+  to.unlisted_blocks = from.unlisted_blocks;
   return to;
 }
 

@@ -243,6 +243,7 @@ StoreInfo storeFrom(const Members& from) {
   to.declined_damaged = from.big("declined_damaged");
   to.declined_stalled = from.big("declined_stalled");
   to.mixed_restores = from.big("mixed_restores");
+  to.unlisted_blocks = from.big("unlisted_blocks");
   return to;
 }
 

@@ -24,7 +24,7 @@ struct StoreInfo {
   std::uint64_t restored_blocks = 0, restored_tokens = 0;
   double restore_ms = 0;
   std::uint64_t declined_slower = 0, declined_room = 0, declined_late = 0, declined_damaged = 0;
-  std::uint64_t declined_stalled = 0, mixed_restores = 0;
+  std::uint64_t declined_stalled = 0, mixed_restores = 0, unlisted_blocks = 0;
   bool operator==(const StoreInfo&) const = default;
 };
 

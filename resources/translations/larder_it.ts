@@ -904,6 +904,10 @@
         <translation>Spazio del disco che non si usa mai; 0 tiene libero il maggiore tra il 5 % e 1 GiB.</translation>
     </message>
     <message>
+        <source>Blocks that lie on disk only and are known in memory, about 600 bytes each; pinned ones and those used last come first.</source>
+        <translation>Blocchi che stanno solo su disco e sono noti in memoria, circa 600 byte ciascuno; prima quelli fissati e quelli usati per ultimi.</translation>
+    </message>
+    <message>
         <source>Most that is written in one day, to spare the disk; above half of it only prompts that others shared are kept.</source>
         <translation>Il massimo che si scrive in un giorno, per risparmiare il disco; oltre la metà si tengono solo i prompt già condivisi da altri.</translation>
     </message>
@@ -1146,6 +1150,10 @@
         <translation>Lasciato libero sul disco</translation>
     </message>
     <message>
+        <source>Blocks on disk known in memory</source>
+        <translation>Blocchi su disco noti in memoria</translation>
+    </message>
+    <message>
         <source>Written in one day</source>
         <translation>Scritto in un giorno</translation>
     </message>
@@ -1179,6 +1187,10 @@
     <message>
         <source>percent</source>
         <translation>per cento</translation>
+    </message>
+    <message>
+        <source>blocks</source>
+        <translation>blocchi</translation>
     </message>
     <message>
         <source>tenants</source>
@@ -1226,6 +1238,10 @@
     <message>
         <source>%1 damaged</source>
         <translation>%1 danneggiate</translation>
+    </message>
+    <message>
+        <source>%1, %2 beyond the tree&apos;s bound</source>
+        <translation>%1, %2 oltre il limite dell&apos;albero</translation>
     </message>
     <message>
         <source>%1 read too slowly</source>

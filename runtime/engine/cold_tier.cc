@@ -8,7 +8,10 @@
 #include "runtime/base/invariant.h"
 #include "runtime/base/log.h"
 #include "runtime/engine/block_mover.h"
+#include "runtime/engine/listed_tree.h"
 #include "runtime/engine/loop.h"
+#include "runtime/engine/stored_entries.h"
+#include "runtime/engine/stored_identities.h"
 
 namespace larder::engine {
 namespace {
@@ -17,7 +20,6 @@ using settings::Key;
 using storage::StoreEvent;
 
 constexpr std::size_t kAdoptedPerTurn = 2000;
-constexpr std::uint32_t kLabelRecord = 1;   // StoredRecord::kind: a key, then the label of the run that begins there
 
 std::uint64_t record_id(const BlockKey& key) {
   std::uint64_t id = 0;
@@ -39,40 +41,17 @@ storage::StoreMode mode_of(const settings::Settings& settings) {
   return word == "bypass" ? storage::StoreMode::kBypassed : storage::StoreMode::kOn;
 }
 
-kv::ColdBlock cold_from(const storage::StoredBlock& stored) {
-  kv::ColdBlock cold;
-  cold.scope = stored.scope;
-  cold.key = stored.key;
-  cold.parent = stored.parent;
-  cold.first_position = stored.first_position;
-  cold.valid = stored.valid_tokens;
-  cold.tokens = stored.tokens;
-  cold.owner = stored.owner;
-  cold.created = stored.created;
-  cold.pinned = stored.pinned;
-  return cold;
-}
-
-std::vector<kv::ColdBlock> cold_blocks(const storage::StoreListing& listing) {
-  std::unordered_map<BlockKey, std::string, DigestHash> labels;
-  for (const storage::StoredRecord& record : listing.records) {
-    BlockKey key{};
-    if (record.kind != kLabelRecord || record.bytes.size() < key.size()) continue;
-    std::copy_n(record.bytes.begin(), key.size(), key.begin());
-    labels[key].assign(record.bytes.begin() + static_cast<std::ptrdiff_t>(key.size()), record.bytes.end());
-  }
-  std::vector<kv::ColdBlock> blocks;
-  blocks.reserve(listing.blocks.size());
-  for (const storage::StoredBlock& stored : listing.blocks) {
-    blocks.push_back(cold_from(stored));
-    if (const auto label = labels.find(stored.key); label != labels.end()) blocks.back().label = label->second;
-  }
-  return blocks;
-}
-
 }  // namespace
 
-ColdTier::ColdTier(Services& services) : services_(services) {}
+std::uint32_t max_cold_nodes(const settings::Settings& settings) {
+  return static_cast<std::uint32_t>(settings.integer(Key::kStoreTreeBlocks));
+}
+
+ColdTier::ColdTier(Services& services, entry::EntryBook& entries)
+    : services_(services),
+      entries_(entries),
+      identities_(std::make_unique<StoredIdentities>()),
+      entry_records_(std::make_unique<StoredEntries>()) {}
 ColdTier::~ColdTier() { close(); }
 
 void ColdTier::open() {
@@ -143,11 +122,11 @@ void ColdTier::identity_known() {
   if (!opening_) list();
 }
 
-// What lies on disk for this identity is asked for; until it was adopted nothing is written down.
+// What lies on disk is asked for, of other identities too; until it was adopted nothing is written down.
 void ColdTier::list() {
   list_ticket_ = next_ticket_++;
   const bool asked = store_ != nullptr && mode_ != storage::StoreMode::kBypassed &&
-                     store_->list(std::nullopt, identity_digest_, list_ticket_);
+                     store_->list(std::nullopt, std::nullopt, list_ticket_);
   if (asked) return;
   list_ticket_ = 0;
   ready_now();
@@ -161,29 +140,25 @@ void ColdTier::ready_now() {
 void ColdTier::on_listed(const StoreEvent& event) {
   if (event.ticket != list_ticket_ || cache_ == nullptr) return;
   records_ = event.listing;
-  struct Chained {
-    std::vector<kv::ChainedBlock> blocks;
-    std::vector<kv::StoredName> lost;
-  };
-  const bool posted = services_.loader.post(
-      [ticket = event.ticket, listing = event.listing, identity = *identity_, inbox = services_.inbox,
-       scopes = services_.registry.all_scopes()] {
-        auto chained = std::make_shared<Chained>();
-        chained->blocks = kv::chain_listing(cold_blocks(*listing), scopes, identity, chained->lost);
-        inbox->push_reserved([ticket, chained](EngineLoop& loop) {
-          loop.cold().chained(ticket, std::move(chained->blocks), std::move(chained->lost));
-        });
-      });
+  const bool posted = services_.loader.post([ticket = event.ticket, listing = event.listing, identity = *identity_,
+                                             inbox = services_.inbox, scopes = services_.registry.all_scopes(),
+                                             most = max_cold_nodes(services_.settings)] {
+    auto tree = std::make_shared<ListedTree>(listed_tree(*listing, scopes, identity, most));
+    inbox->push_reserved([ticket, tree](EngineLoop& loop) { loop.cold().chained(ticket, std::move(*tree)); });
+  });
   if (posted) return;
   log::warning("store", "the loader was busy: what lies on disk is found after the next load");
   list_ticket_ = 0;
   ready_now();
 }
 
-void ColdTier::chained(std::uint64_t ticket, std::vector<kv::ChainedBlock> blocks, std::vector<kv::StoredName> lost) {
+void ColdTier::chained(std::uint64_t ticket, ListedTree tree) {
   if (ticket != list_ticket_ || cache_ == nullptr) return;
-  lost_.insert(lost_.end(), lost.begin(), lost.end());
-  listing_ = std::move(blocks);
+  lost_.insert(lost_.end(), tree.lost.begin(), tree.lost.end());
+  cache_->note_others(tree.others);
+  identities_->drop(tree.stale_identities, *requests_);
+  left_out_ = tree.left_out;
+  listing_ = std::move(tree.blocks);
   adopted_ = 0;
   adopt_slice();
 }
@@ -198,8 +173,10 @@ void ColdTier::adopt_slice() {
   adopted_ = kNotAdopting;
   list_ticket_ = 0;
   pins_.bring_back(records_->records, *cache_, *requests_, services_.clock.wall());
-  records_.reset();
-  ready_now();
+  const auto records = std::exchange(records_, nullptr);
+  ready_now();  // begins with an empty book
+  entry_records_->bring_back(records->records, *cache_, entries_, *requests_,
+                             [this](TenantId tenant) { return services_.registry.scopes(tenant).ok(); });
 }
 
 bool ColdTier::storing() const {
@@ -281,6 +258,7 @@ void ColdTier::tick() {
 
 void ColdTier::sync_pins() {
   if (storing()) pins_.sync(*cache_, *requests_);
+  if (storing()) entry_records_->sync(entries_, *cache_, *requests_, services_.clock.wall(), false);
 }
 
 bool ColdTier::busy() const { return adopted_ < listing_.size(); }
@@ -336,6 +314,7 @@ void ColdTier::on_durable(const StoreEvent& event) {
     if (cache_ != nullptr) lost_.push_back(done.name);
     return;
   }
+  identities_->note(done.name.scope, *identity_, identity_digest_, *requests_);
   if (done.label.empty()) return;
   storage::StoredRecord record{done.name.scope, kLabelRecord, record_id(done.name.key), {}};
   record.bytes.assign(done.name.key.begin(), done.name.key.end());
@@ -360,6 +339,7 @@ bool ColdTier::drained() {
   if (store_ == nullptr) return true;
   drop_lost();
   sync_pins();
+  if (storing()) entry_records_->sync(entries_, *cache_, *requests_, services_.clock.wall(), true);
   return writing_.empty() && reading_.empty() && moving_.empty() && lost_.empty() && requests_->none_open() &&
          (!storing() || !cache_->has_unstored());
 }
@@ -371,6 +351,9 @@ void ColdTier::detach() {
   listing_.clear();
   records_.reset();
   pins_.forget();
+  identities_->forget();
+  entry_records_->forget();
+  left_out_ = 0;
   adopted_ = kNotAdopting;
   list_ticket_ = 0;
   ready_ = nullptr;
@@ -421,6 +404,7 @@ ColdTierState ColdTier::state() const {
   state.reason = reason_;
   state.mode = services_.settings.text(Key::kStoreMode);
   if (store_ != nullptr) state.counters = store_->counters();
+  state.unlisted_blocks = left_out_ + (cache_ == nullptr ? 0 : cache_->counts().forgotten_cold);
   return state;
 }
 

@@ -27,9 +27,16 @@
 #include "runtime/sched/tier_gate.h"
 #include "storage/block_store.h"
 
+namespace larder::entry {
+class EntryBook;
+}
+
 namespace larder::engine {
 
 class BlockMover;
+struct ListedTree;
+class StoredEntries;
+class StoredIdentities;
 
 struct ColdTierState {
   bool used = false;
@@ -44,11 +51,15 @@ struct ColdTierState {
   std::uint64_t declined_late = 0;
   std::uint64_t declined_damaged = 0;
   std::uint64_t declined_stalled = 0;
+  std::uint64_t unlisted_blocks = 0;  // on disk beyond what the tree may know of it
   std::uint64_t mixed_restores = 0;  // requests that computed a start while the rest was read
 };
 
 // Is the copy itself to blame, so that it is not to be asked for again?
 bool copy_is_gone(storage::Miss miss);
+
+// Nodes of the tree that may lie on disk only: setting store.tree_blocks.
+std::uint32_t max_cold_nodes(const settings::Settings& settings);
 
 class ColdTier final : public sched::TierGate {
  public:
@@ -57,7 +68,8 @@ class ColdTier final : public sched::TierGate {
   static constexpr double kLongestWaitMs = 2000;
   static constexpr double kAssumedBytesPerS = 400e6;  // of reads, until the first were measured
 
-  explicit ColdTier(Services& services);
+  // entries: of the loaded model's tree; it outlives this.
+  ColdTier(Services& services, entry::EntryBook& entries);
   ~ColdTier() override;
 
   // Opens the store on the loader; what was asked meanwhile waits for it.
@@ -76,8 +88,8 @@ class ColdTier final : public sched::TierGate {
 
   void tick();
   void take_events();
-  void chained(std::uint64_t ticket, std::vector<kv::ChainedBlock> blocks, std::vector<kv::StoredName> lost);
-  void sync_pins();      // the store learns of new pins and of those that are gone
+  void chained(std::uint64_t ticket, ListedTree tree);
+  void sync_pins();      // the store learns of new pins and entries, and of those that are gone
   bool busy() const;     // the next turn has something to adopt
   bool waiting() const;  // a request waits for room or for blocks: ask again soon
 
@@ -175,6 +187,7 @@ class ColdTier final : public sched::TierGate {
   bool storing() const;
 
   Services& services_;
+  entry::EntryBook& entries_;
   std::unique_ptr<storage::Disk> disk_;
   std::unique_ptr<storage::BlockStore> store_;
   std::optional<StoreRequests> requests_;  // of store_
@@ -191,6 +204,9 @@ class ColdTier final : public sched::TierGate {
   std::vector<kv::ChainedBlock> listing_;  // being adopted
   std::shared_ptr<const storage::StoreListing> records_;
   StoredPins pins_;
+  std::unique_ptr<StoredIdentities> identities_;
+  std::unique_ptr<StoredEntries> entry_records_;
+  std::uint64_t left_out_ = 0;
   std::size_t adopted_ = kNotAdopting;
 
   std::uint64_t next_ticket_ = 1;

@@ -24,7 +24,7 @@ EngineLoop::EngineLoop(Services& services)
     : services_(services),
       requests_(services.clock, static_cast<std::size_t>(services.settings.integer(Key::kEngineRequestHistory)),
                 services.waiting, [this](const Ended& ended) { note_ended(ended); }),
-      cold_(services),
+      cold_(services, entries_),
       models_(services, cold_, requests_,
               {[this](const Status& status) { end_all(status); }, [this] { model_changed(); }}),
       tiers_(services, models_, cold_, jobs_, promises_),

@@ -194,6 +194,7 @@ void ModelHost::executor_ready(ModelId id, std::uint64_t generation, const MadeE
   cache.history = &history_;
   cache.tier = next->executor->info().device == "cuda" ? "device" : "host";
   cache.lower_tier = true;
+  cache.max_cold_nodes = max_cold_nodes(services_.settings);
   next->cache = std::make_unique<kv::PrefixCache>(std::move(cache), std::make_unique<storage::LeafLru>());
   current_ = std::move(next);
   current_->scheduler = std::make_unique<sched::Scheduler>(*current_->cache, sink_, services_.clock, limits());

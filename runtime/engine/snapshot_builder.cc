@@ -137,6 +137,7 @@ void SnapshotBuilder::add_store(Snapshot& all, const ColdTier& cold) {
   store.declined_late = state.declined_late;
   store.declined_damaged = state.declined_damaged;
   store.declined_stalled = state.declined_stalled;
+  store.unlisted_blocks = state.unlisted_blocks;
   store.mixed_restores = state.mixed_restores;
 }
 

@@ -44,6 +44,7 @@ struct StoreInfo {
   std::uint64_t declined_late = 0;
   std::uint64_t declined_damaged = 0;
   std::uint64_t declined_stalled = 0;
+  std::uint64_t unlisted_blocks = 0;  // on disk beyond what the tree may know of it (store.tree_blocks)
   std::uint64_t mixed_restores = 0;  // requests that computed a start while the rest was read
 };
 

@@ -73,6 +73,14 @@ void EntryBook::note(const EntryFacts& facts) {
       facts.label.empty() ? conversation_name(facts.sections) : facts.label);
 }
 
+std::optional<EntryId> EntryBook::bring_back(Entry entry) {
+  if (by_node_.size() >= kMaxEntries || by_node_.count(entry.node) != 0) return std::nullopt;
+  entry.id = EntryId{next_id_++};
+  const EntryId id = entry.id;
+  by_node_[entry.node] = std::move(entry);
+  return id;
+}
+
 void EntryBook::sweep(const std::function<bool(NodeId)>& exists) {
   for (auto it = by_node_.begin(); it != by_node_.end();) {
     it = exists(it->first) ? std::next(it) : by_node_.erase(it);

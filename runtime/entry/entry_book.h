@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -44,6 +45,8 @@ struct EntryFacts {
 class EntryBook {
  public:
   void note(const EntryFacts& facts);
+  // An entry of an earlier start, with a new id; nothing when the book is full or has one at its node.
+  std::optional<EntryId> bring_back(Entry entry);
   // Drops entries whose node does not exist any more.
   void sweep(const std::function<bool(NodeId)>& exists);
   void forget_tenant(TenantId tenant);

@@ -192,7 +192,8 @@ void write(JsonWriter& out, const engine::StoreInfo& s) {
          "last_failure", s.last_failure, "io_path", s.io_path, "cipher", s.cipher, "restored_blocks", s.restored_blocks,
          "restored_tokens", s.restored_tokens, "restore_ms", s.restore_ms, "declined_slower", s.declined_slower,
          "declined_room", s.declined_room, "declined_late", s.declined_late, "declined_damaged", s.declined_damaged,
-         "declined_stalled", s.declined_stalled, "mixed_restores", s.mixed_restores);
+         "declined_stalled", s.declined_stalled, "mixed_restores", s.mixed_restores, "unlisted_blocks",
+         s.unlisted_blocks);
 }
 
 void write(JsonWriter& out, const engine::Interval& i) {

@@ -97,6 +97,7 @@ NodeIndex CacheCore::add_node(NodeIndex parent, std::span<const Token> tokens, B
   node.created = options.clock->wall();
   node.last_use = stamp;
   node_of_block[block.value] = index;
+  ++resident_nodes;
   pool.publish(block);
   ++owned[node.owner];
   refresh(parent);
@@ -117,6 +118,7 @@ BlockId CacheCore::take_block(NodeIndex index) {
   if (--use->second == 0) owned.erase(use);
   if (pool.holders(block) == 0 && node.pins == 0) --evictable;
   node_of_block[block.value] = kNoNode;
+  --resident_nodes;
   tree.set_block(index, kNoBlock);
   return block;
 }
@@ -127,6 +129,7 @@ void CacheCore::warm_node(NodeIndex index, BlockId block) {
   INVARIANT(pool.valid_tokens(block) == node.valid && node_of(block) == kNoNode);
   tree.set_block(index, block);
   node_of_block[block.value] = index;
+  ++resident_nodes;
   if (!pool.published(block)) pool.publish(block);
   ++owned[node.owner];
   if (pool.holders(block) == 0 && node.pins == 0) ++evictable;
@@ -184,10 +187,13 @@ void CacheCore::make_room(std::uint32_t blocks, RequestId by, TenantId tenant) {
     INVARIANT(!leaves.empty());
     const WallTime now = options.clock->wall();
     const NodeIndex victim = leaves.choose(now, [this](NodeIndex leaf) { return facts_of(leaf); });
-    if (tree.at(victim).stored) {
+    const bool full = options.max_cold_nodes > 0 && cold_nodes() >= options.max_cold_nodes && !shed_cold();
+    if (tree.at(victim).stored && !full) {
       cool_node(victim);
       continue;
     }
+    // Copies that nobody knows any more stay where they are.
+    if (full) forget_copies(victim);
     Eviction cause;
     cause.at = now;
     cause.by_request = by;
@@ -338,6 +344,9 @@ std::string CacheCore::audit() const {
   if (free_to_go != evictable || listed != leaves.size() || with_pins != pinned)
     return "evictable, listed or pinned is wrong";
   if (owners != owned) return "blocks by owner are wrong";
+  std::uint32_t resident = 0;
+  for (const auto& [owner, blocks] : owners) resident += blocks;
+  if (resident != resident_nodes) return "resident nodes are counted wrong";
   std::vector<std::uint32_t> holds(options.block_count, 0);
   for (const ClaimState& claim : claims) {
     for (const BlockId block : claim.table) ++holds[block.value];

@@ -107,6 +107,10 @@ class CacheCore {
   // The cold nodes, each the child of the one before, get blocks to arrive in. `path`: held, it becomes the arrival's.
   // Requires: as many free blocks.
   Arrival start_arrival(std::vector<BlockId> path, const std::vector<NodeIndex>& cold, bool waits_above);
+  std::uint32_t cold_nodes() const { return tree.size() - resident_nodes; }
+  // Forgets those used longest ago, a sixteenth of the bound at once; their copies stay. False: none may go.
+  bool shed_cold();
+  void forget_copies(NodeIndex top);  // of a node and all below it; they stay where they are
   void note_unstored(NodeId node);
   void detach(const std::vector<NodeIndex>& top_first, bool ghosts, Removed& removed);
   NodeIndex run_start(NodeIndex node) const;  // first node of the row that describe() shows it in
@@ -137,6 +141,8 @@ class CacheCore {
   std::uint64_t evicted_blocks = 0;
   std::uint64_t cooled_blocks = 0;
   std::uint64_t warmed_blocks = 0;
+  std::uint64_t forgotten_cold = 0;
+  std::uint32_t resident_nodes = 0;
   std::uint64_t adopted_blocks = 0;
   std::uint64_t superseded_blocks = 0;
 };

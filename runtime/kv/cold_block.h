@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
@@ -44,6 +45,13 @@ struct ChainedBlock {
   tenant::Scope owner_of_keys;
   ChainKey chain{};
   ChainKey parent{};
+};
+
+// A start of tokens that is cached under another identity.
+struct OtherMark {
+  ChainKey chain{};
+  ScopeId scope{};
+  std::shared_ptr<const Identity> identity;
 };
 
 // The listed blocks whose keys are right under this identity and whose parents are there too, parents first; what is

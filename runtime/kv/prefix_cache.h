@@ -41,6 +41,8 @@ struct CacheOptions {
   ReuseHistory* history = nullptr;  // outlives the cache
   std::string tier = "host";        // where this pool lies, for verdicts: "host" or "device"
   bool lower_tier = false;          // somebody asks for next_unstored
+  // Cold nodes kept in memory; beyond it those used longest ago are forgotten, their copies stay below. 0: no bound.
+  std::uint32_t max_cold_nodes = 0;
 };
 
 struct OpenRequest {
@@ -117,6 +119,7 @@ struct CacheCounts {
   std::uint64_t adopted_blocks = 0;     // computed twice, kept once
   std::uint64_t superseded_blocks = 0;  // tails that a longer one made useless
   std::uint64_t cooled_blocks = 0;      // gave way, and stay findable on a lower tier
+  std::uint64_t forgotten_cold = 0;     // cold nodes beyond the bound
   std::uint64_t warmed_blocks = 0;      // came back from there, or were computed again
 };
 
@@ -180,6 +183,8 @@ class PrefixCache {
   std::vector<StoredName> take_lost();  // copies whose nodes are gone: drop them
   // Blocks found on the lower tier, parents first: cold nodes from now on. How many; the rest is lost.
   std::uint32_t adopt(std::span<const ChainedBlock> blocks, const std::shared_ptr<const Identity>& identity);
+  // Where blocks of other identities lie below, so that a miss can name what differs; what is known better stays.
+  void note_others(std::span<const OtherMark> marks);
   // Room for the cold blocks that the prompt goes through, or for a part of them; closed when there are none, or they
   // are on their way.  Errors: kResourceExhausted with the arithmetic; nothing has changed then.
   Result<Arrival> begin_arrival(const PreparedPrompt& prompt, const PromptKeys& keys, RequestId by, TenantId tenant,

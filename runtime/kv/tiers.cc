@@ -142,6 +142,13 @@ std::optional<ScopeId> PrefixCache::scope_of(NodeId node) const {
   return core_->tree.facts_of(core_->tree.at(index).root).scope->id();
 }
 
+void PrefixCache::note_others(std::span<const OtherMark> marks) {
+  for (const OtherMark& mark : marks) {
+    if (core_->erased.contains(mark.scope) || core_->options.history->find_mark(mark.chain) != nullptr) continue;
+    core_->options.history->mark(mark.chain, mark.scope, mark.identity);
+  }
+}
+
 std::vector<StoredName> PrefixCache::take_lost() { return std::exchange(core_->lost, {}); }
 
 std::uint32_t PrefixCache::adopt(std::span<const ChainedBlock> blocks,
@@ -249,6 +256,40 @@ void CacheCore::note_unstored(NodeId node) {
   unstored.push_back(node);
   if (unstored.size() <= 2 * std::size_t{options.block_count} + 64) return;
   std::erase_if(unstored, [this](NodeId each) { return tree.find(each) == kNoNode; });
+}
+
+bool CacheCore::shed_cold() {
+  std::vector<NodeIndex> old;
+  for (const NodeIndex root : tree.roots()) {
+    for (const NodeIndex index : tree.subtree(root)) {
+      const Node& node = tree.at(index);
+      if (!node.is_root() && !node.resident() && node.pins == 0 && !node.arriving) old.push_back(index);
+    }
+  }
+  const auto sooner = [this](NodeIndex a, NodeIndex b) {
+    const Node& left = tree.at(a);
+    const Node& right = tree.at(b);
+    return std::pair(left.last_use, right.first_position) < std::pair(right.last_use, left.first_position);
+  };
+  std::sort(old.begin(), old.end(), sooner);
+  Eviction cause;
+  cause.at = options.clock->wall();
+  cause.policy = kDemoted;
+  const std::size_t batch = std::max<std::size_t>(1, options.max_cold_nodes / 16);
+  std::size_t gone = 0;
+  for (std::size_t i = 0; i < old.size() && gone < batch; ++i) {
+    if (!tree.at(old[i]).children.empty()) continue;
+    leave_ghost(old[i], cause);
+    set_stored(old[i], false);
+    remove_node(old[i]);
+    ++gone;
+  }
+  forgotten_cold += gone;
+  return gone > 0;
+}
+
+void CacheCore::forget_copies(NodeIndex top) {
+  for (const NodeIndex index : tree.subtree(top)) set_stored(index, false);
 }
 
 // Pins that end at the node or below it end with it.

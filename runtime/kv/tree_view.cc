@@ -113,6 +113,7 @@ CacheCounts PrefixCache::counts() const {
   counts.superseded_blocks = core.superseded_blocks;
   counts.cooled_blocks = core.cooled_blocks;
   counts.warmed_blocks = core.warmed_blocks;
+  counts.forgotten_cold = core.forgotten_cold;
   return counts;
 }
 

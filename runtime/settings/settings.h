@@ -45,6 +45,7 @@ enum class Key : std::uint8_t {
   kStoreCapBytes,
   kStoreKeepFreeBytes,
   kStoreWriteBudgetBytes,
+  kStoreTreeBlocks,
   kTenantsMax,
   kApiListen,
   kApiLan,

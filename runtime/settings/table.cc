@@ -59,6 +59,9 @@ constexpr Table kTable{{
      "Room on the disk that is never used; 0 keeps the larger of 5 % and 1 GiB free."},
     {Key::kStoreWriteBudgetBytes, "store.write_budget_bytes", kInt, "42949672960", 0, 64 * kTiB, "bytes", "", false,
      "Most that is written in one day, to spare the disk; above half of it only prompts that others shared are kept."},
+    {Key::kStoreTreeBlocks, "store.tree_blocks", kInt, "262144", 16, 4'194'304, "blocks", "", true,
+     "Blocks that lie on disk only and are known in memory, about 600 bytes each; pinned ones and those used last come "
+     "first."},
     {Key::kTenantsMax, "tenants.max", kInt, "256", 1, 10000, "tenants", "", false, "Tenants that may exist."},
     {Key::kApiListen, "api.listen", kText, "127.0.0.1:4114", 3, 256, "", "", true,
      "Address and port of the API; port 0 picks a free one."},

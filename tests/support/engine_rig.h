@@ -47,8 +47,9 @@ class EngineRig {
   FakeDeviceKnobs& knobs() { return *knobs_; }
   const std::string& folder() const { return folder_; }
   const std::string& model_path() const { return model_path_; }
-  // Closes the engine and opens it again over the same folder.
+  // Closes the engine and opens it again over the same folder, with what options() was changed to.
   void reopen();
+  EngineRigOptions& options() { return options_; }
 
   engine::Principal admin() const { return engine_->local_admin(); }
   // A new tenant's principal, through the verbs and a key.

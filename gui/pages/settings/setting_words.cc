@@ -69,6 +69,10 @@ constexpr SettingWord kWords[] = {
      QT_TRANSLATE_NOOP("SettingHelp",
                        "Most that is written in one day, to spare the disk; above half of it only prompts that others "
                        "shared are kept.")},
+    {"store.tree_blocks", QT_TRANSLATE_NOOP("SettingTitle", "Blocks on disk known in memory"),
+     QT_TRANSLATE_NOOP("SettingHelp",
+                       "Blocks that lie on disk only and are known in memory, about 600 bytes each; "
+                       "pinned ones and those used last come first.")},
     {"tenants.max", QT_TRANSLATE_NOOP("SettingTitle", "Most tenants"),
      QT_TRANSLATE_NOOP("SettingHelp", "Tenants that may exist.")},
     {"api.listen", QT_TRANSLATE_NOOP("SettingTitle", "Address and port"),
@@ -122,6 +126,7 @@ constexpr SettingWord kWords[] = {
     QT_TRANSLATE_NOOP("SettingUnit", "requests"), QT_TRANSLATE_NOOP("SettingUnit", "bytes"),
     QT_TRANSLATE_NOOP("SettingUnit", "percent"),  QT_TRANSLATE_NOOP("SettingUnit", "tenants"),
     QT_TRANSLATE_NOOP("SettingUnit", "levels"),   QT_TRANSLATE_NOOP("SettingUnit", "connections"),
+    QT_TRANSLATE_NOOP("SettingUnit", "blocks"),
 };
 
 // Choices that are words; the others are names of things.

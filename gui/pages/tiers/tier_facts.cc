@@ -32,6 +32,14 @@ QString contentText(std::uint64_t blocks, std::uint64_t pinned_blocks) {
                             : TierText::tr("%1, %2 pinned").arg(blocksText(blocks), countText(pinned_blocks));
 }
 
+// Blocks beyond the bound of the tree are on disk and not found.
+QString diskContentText(const StoreInfo& store) {
+  const QString content = contentText(store.blocks, store.pinned_blocks);
+  return store.unlisted_blocks == 0
+             ? content
+             : TierText::tr("%1, %2 beyond the tree's bound").arg(content, countText(store.unlisted_blocks));
+}
+
 // How many requests computed what lay on disk, and the reasons that occurred.
 QString declinedText(const StoreInfo& store) {
   QStringList parts;
@@ -151,7 +159,7 @@ std::optional<TierFacts> diskFacts(const SnapshotView& view) {
         to.used * static_cast<double>(std::min(store.pinned_blocks, store.blocks)) / static_cast<double>(store.blocks);
   }
   to.amount = ofText(store.bytes_on_disk, store.cap_bytes);
-  to.content = contentText(store.blocks, store.pinned_blocks);
+  to.content = diskContentText(store);
   to.figures = diskFigures(store);
   setDiskHealth(store, to);
   return to;

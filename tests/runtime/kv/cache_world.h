@@ -60,6 +60,7 @@ struct WorldOptions {
   std::uint32_t pin_budget = 0;
   std::size_t ghosts = 1024;
   bool lower_tier = false;
+  std::uint32_t max_cold_nodes = 0;
   std::unique_ptr<storage::EvictionPolicy> policy = std::make_unique<storage::LeafLru>();
 };
 
@@ -71,7 +72,7 @@ class CacheWorld {
       : history(options.ghosts, 4096),
         arena(options.blocks),
         cache(CacheOptions{options.blocks, options.longest, options.pin_budget, &clock, &history, "host",
-                           options.lower_tier},
+                           options.lower_tier, options.max_cold_nodes},
               std::move(options.policy)) {
     for (auto& block : arena) block.fill(kGarbage);
   }

@@ -140,6 +140,51 @@ TEST(Tiers, ARequestThatDoesNotWaitGivesItsBlockToTheColdNode) {
   EXPECT_EQ(world->reuse_of(prompt), 99u);
 }
 
+TEST(Tiers, ColdNodesKeepToTheirBoundAndTheirCopiesStay) {
+  CacheWorld world({.blocks = 8, .longest = 4, .lower_tier = true, .max_cold_nodes = 6});
+  for (Token first = 1000; first < 20'000; first += 1000) {
+    world.serve(tokens_from(first, 70));
+    world.store_all();
+    EXPECT_EQ(world.cache.audit(), "");
+    std::uint32_t cold = 0;
+    for (const TreeRow& row : world.cache.describe()) cold += row.blocks - row.resident_blocks;
+    EXPECT_LE(cold, 6u);
+  }
+  EXPECT_EQ(world.below.size(), 19u * 3);
+  EXPECT_TRUE(world.cache.take_lost().empty());
+  EXPECT_EQ(world.cache.counts().forgotten_cold, 19u * 3 - world.cache.counts().nodes);
+  // The last ones are known, the first ones are not.
+  EXPECT_EQ(world.restore(tokens_from(18'000, 70)) + world.reuse_of(tokens_from(18'000, 70)) > 0, true);
+  EXPECT_EQ(world.restore(tokens_from(1000, 70)), 0u);
+}
+
+// Another model's blocks below are named, unless the same start is cached under this one.
+TEST(Tiers, BlocksOfAnotherIdentityAreNamed) {
+  CacheWorld before({.lower_tier = true});
+  auto other = test::make_identity();
+  other->arithmetic_id = "cpu/other/1";
+  before.identity = other;
+  before.serve(tokens_from(1, 100));
+  before.store_all();
+  CacheWorld world({.lower_tier = true});
+  std::vector<StoredName> lost;
+  const std::vector<tenant::Scope> scopes{world.scope};
+  std::vector<OtherMark> marks;
+  for (const ChainedBlock& block : chain_listing(listed(before), scopes, *other, lost)) {
+    marks.push_back({block.chain, block.cold.scope, other});
+  }
+  world.cache.note_others(marks);
+  {
+    const Claim claim = world.open(tokens_from(1, 100));
+    EXPECT_EQ(claim.verdict().kind, VerdictKind::kOtherIdentity);
+    EXPECT_EQ(claim.verdict().identity_part, "arithmetic");
+  }
+  world.serve(tokens_from(1, 100));
+  world.cache.note_others(marks);
+  const Claim again = world.open(tokens_from(1, 100));
+  EXPECT_EQ(again.verdict().kind, VerdictKind::kFullPrefix);
+}
+
 // The start is computed while the rest is read.
 TEST(Tiers, BlocksBelowAColdStartAreFoundOnceItIsThere) {
   const auto world = small_world();
