@@ -130,7 +130,11 @@ bool run_move(const MoveOptions& options) {
   Rig rig(model, std::move(overrides), 450);
   engine::Engine& engine = rig.engine();
   grow_tree(rig, options.blocks);
-  wait_for(engine, [](const engine::Snapshot& seen) { return seen.store.used && seen.store.queued_blocks == 0; });
+  wait_for(engine, [&](const engine::Snapshot& seen) {  // durable, as this picture of the tree shows
+    std::uint64_t stored = 0;
+    for (const engine::TreeNode& node : *seen.tree) stored += node.stored_blocks;
+    return stored >= options.blocks;
+  });
   const NodeId trunk = trunk_of(engine);
   static_cast<void>(move(engine, trunk, "pool"));  // without copies on disk, so that a move down writes
   std::vector<double> alone;

@@ -31,9 +31,7 @@ class TierJobsOn : public ::testing::TestWithParam<bool> {
     options.packs_dir = packs;
     options.settings = {{"pool.bytes", pool}, {"store.keep_free_bytes", "4096"}, {"store.restore", "always"}};
     auto rig = std::make_unique<EngineRig>(std::move(options));
-    EXPECT_TRUE(rig->wait_until([](const Snapshot& seen) {
-      return !seen.models.empty() && seen.models.front().identity == engine::ModelInfo::Identity::kKnown;
-    }));
+    wait_known(*rig);
     return rig;
   }
 
@@ -54,6 +52,13 @@ class TierJobsOn : public ::testing::TestWithParam<bool> {
     ASSERT_TRUE(a.ok() && b.ok());
     EXPECT_EQ(a.tokens, b.tokens);
     EXPECT_EQ(a.logprobs, b.logprobs);
+  }
+
+  // Nothing moves before the digest of the weights is known.
+  static void wait_known(EngineRig& rig) {
+    EXPECT_TRUE(rig.wait_until([](const Snapshot& seen) {
+      return !seen.models.empty() && seen.models.front().identity == engine::ModelInfo::Identity::kKnown;
+    }));
   }
 
   static void wait_stored(EngineRig& rig) {
