@@ -42,6 +42,7 @@ class BlockStore::Core {
     {
       MutexLock lock(state.mutex);
       if (state.stopping || state.writes.size() >= 2 * state.queue_blocks) return false;
+      state.expect(1);
       state.writes.push_back({ticket, std::move(work)});
     }
     state.write_wanted.notify_one();
@@ -87,6 +88,7 @@ std::size_t BlockStore::put(std::span<const PutBlock> blocks) {
     if (state.stopping) return 0;
     const Ticks now = state.clock.now();
     taken = std::min(blocks.size(), state.queue_blocks - std::min(state.queue_blocks, state.queued_puts));
+    state.expect(2 * taken);
     for (const PutBlock& put : blocks.first(taken)) {
       state.writes.push_back({put.ticket, PutTask{put, now}});
       ++state.queued_puts;
@@ -105,6 +107,7 @@ std::size_t BlockStore::get(std::span<const GetBlock> blocks) {
     if (state.stopping) return 0;
     const Ticks now = state.clock.now();
     taken = std::min(blocks.size(), state.queue_blocks - std::min(state.queue_blocks, state.reads.size()));
+    state.expect(taken);
     for (const GetBlock& get : blocks.first(taken)) state.reads.push_back({get, now});
   }
   if (taken > 0) state.read_wanted.notify_one();
@@ -150,8 +153,9 @@ void BlockStore::shred(const ScopeId& scope, std::uint64_t ticket) {
       nothing.kind = StoreEvent::Kind::kShredded;
       nothing.ticket = ticket;
       nothing.scope = scope;
-      state.tell(std::move(nothing));
+      state.tell(std::move(nothing), 0);
     } else {
+      state.expect(1);
       state.writes.push_front({ticket, ShredTask{std::move(found->second)}});
       state.scopes.erase(found);
       state.shredded.insert(scope);
@@ -165,8 +169,8 @@ void BlockStore::set_limits(const StoreLimits& limits) {
   StoreState& state = core_->state;
   {
     MutexLock lock(state.mutex);
-    state.limits = limits;
     state.writes.push_back({0, LimitsTask{}});
+    state.limits = limits;
   }
   state.write_wanted.notify_one();
 }
@@ -177,12 +181,15 @@ void BlockStore::set_mode(StoreMode mode) {
 }
 
 void BlockStore::drain(std::vector<StoreEvent>& out) {
-  std::vector<StoreEvent> events;
-  {
-    MutexLock lock(core_->state.mutex);
-    events.swap(core_->state.events);
+  MutexLock lock(core_->state.mutex);
+  std::vector<StoreEvent>& events = core_->state.events;
+  if (out.empty()) {
+    out.reserve(core_->state.expected);  // the next answers' room
+    return out.swap(events);
   }
-  out.insert(out.end(), std::make_move_iterator(events.begin()), std::make_move_iterator(events.end()));
+  out.reserve(out.size() + events.size());
+  std::move(events.begin(), events.end(), std::back_inserter(out));
+  events.clear();
 }
 
 StoreCounters BlockStore::counters() const {

@@ -9,7 +9,9 @@
 //           checksum, of the bytes as they were stored; only then is a coded block decoded. The disk cap and the free
 //           floor are kept in real bytes, which can be recounted from the files.
 // Errors:   open: kUnsupported (newer format: the folder is untouched), kCorrupt, kIo (the tier cannot be used; the
-//           message is the reason to show). Later failures are events and counters, never lost silently.
+//           message is the reason to show). Later failures are events and counters, never lost silently. A call that
+//           runs out of memory throws std::bad_alloc and has taken at most what went before in the same call; on the
+//           store's own threads a lack of memory is a refused put, a missed read or a failed request.
 // Bounds:   queue_blocks puts and as many reads wait; a call takes as many as fit and answers how many. Staging
 //           memory 4 MiB, and one coded block for coding. Index about 250 bytes a block.
 // Owns:     two threads: one reads; one writes, commits and evicts, at low priority.
@@ -46,8 +48,8 @@ enum class StoreMode : std::uint8_t {
 enum class CipherChoice : std::uint8_t { kFastest, kAes256Gcm, kXChaCha20 };
 
 struct StoreLimits {
-  std::uint64_t cap_bytes = std::uint64_t{50} << 30;       // real bytes of segments and catalog
-  std::uint64_t keep_free_bytes = 0;                       // 0: the larger of 5 % of the file system and 1 GiB
+  std::uint64_t cap_bytes = std::uint64_t{50} << 30;           // real bytes of segments and catalog
+  std::uint64_t keep_free_bytes = 0;                           // 0: the larger of 5 % of the file system and 1 GiB
   std::uint64_t write_budget_bytes = std::uint64_t{40} << 30;  // a day (UTC); above half of it only `earned` blocks
 };
 

@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
+#include <new>
 #include <optional>
 #include <string_view>
 #include <thread>
@@ -38,9 +39,7 @@ class ThreadQueue final : public DiskQueue {
   std::size_t pieces() const override { return staging_.pieces(); }
   std::span<std::byte> piece(std::size_t index) override { return staging_.piece(index); }
   void submit(const DiskOp& op) override { waiting_.push_reserved(op); }
-  DiskDone wait() override {
-    return next(done_);
-  }
+  DiskDone wait() override { return next(done_); }
 
  private:
   template <typename T>
@@ -54,7 +53,28 @@ class ThreadQueue final : public DiskQueue {
     for (;;) {
       const DiskOp op = next(waiting_);
       if (op.file == nullptr) return;
-      done_.push_reserved(run_blocking(op, staging_.piece(op.piece), 0));
+      DiskDone done{op.tag, 0, {}};
+      run(op, done);
+      while (!answer(done)) std::this_thread::yield();
+    }
+  }
+
+  // A lack of memory is an operation that failed.
+  void run(const DiskOp& op, DiskDone& done) {
+    try {
+      done = run_blocking(op, staging_.piece(op.piece), 0);
+    } catch (const std::bad_alloc&) {
+      done.status = Error{ErrorCode::kIo, "out of memory", ""};
+    }
+  }
+
+  bool answer(DiskDone& done) {
+    try {
+      Inbox<DiskDone>::Place place{DiskDone(done)};
+      done_.push_reserved(std::move(place));
+      return true;
+    } catch (const std::bad_alloc&) {
+      return false;
     }
   }
 

@@ -5,9 +5,39 @@
 
 namespace larder::storage {
 
+void LeafOrder::reserve(std::size_t leaves) {
+  const std::size_t wanted = leaves > size_ ? leaves - size_ : 0;
+  spare_leaves_.reserve(leaves);
+  Leaves made;
+  for (std::uint32_t i = 0; spare_leaves_.size() < wanted; ++i) {
+    made.emplace(0, i);
+    spare_leaves_.push_back(made.extract(made.begin()));
+  }
+  if (!spare_queue_.empty()) return;
+  Queues queue;
+  queue.try_emplace(0);
+  spare_queue_ = queue.extract(queue.begin());
+}
+
 LeafOrder::Place LeafOrder::insert(std::uint32_t leaf, const LeafFacts& facts) {
   const Place place{policy_->queue(facts), facts.last_use};
-  const bool inserted = queues_[place.queue].emplace(place.last_use, leaf).second;
+  Leaves::node_type node;
+  if (spare_leaves_.empty()) {
+    Leaves made{{place.last_use, leaf}};
+    node = made.extract(made.begin());
+  } else {
+    node = std::move(spare_leaves_.back());
+    spare_leaves_.pop_back();
+    node.value() = {place.last_use, leaf};
+  }
+  auto queue = queues_.find(place.queue);
+  if (queue == queues_.end() && !spare_queue_.empty()) {
+    spare_queue_.key() = place.queue;
+    queue = queues_.insert(std::move(spare_queue_)).position;
+  } else if (queue == queues_.end()) {
+    queue = queues_.try_emplace(place.queue).first;
+  }
+  const bool inserted = queue->second.insert(std::move(node)).inserted;
   INVARIANT(inserted);
   ++size_;
   return place;
@@ -15,8 +45,11 @@ LeafOrder::Place LeafOrder::insert(std::uint32_t leaf, const LeafFacts& facts) {
 
 void LeafOrder::erase(std::uint32_t leaf, const Place& place) {
   const auto queue = queues_.find(place.queue);
-  INVARIANT(queue != queues_.end() && queue->second.erase({place.last_use, leaf}) == 1);
-  if (queue->second.empty()) queues_.erase(queue);
+  INVARIANT(queue != queues_.end());
+  Leaves::node_type node = queue->second.extract({place.last_use, leaf});
+  INVARIANT(!node.empty());
+  if (spare_leaves_.size() < spare_leaves_.capacity()) spare_leaves_.push_back(std::move(node));
+  if (queue->second.empty()) spare_queue_ = queues_.extract(queue);
   --size_;
 }
 

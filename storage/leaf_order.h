@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // LeafOrder: the leaves that pressure may take, in the lists the policy asked for, oldest use first. Knows no tree.
 // Bounds:   one entry per evictable leaf. Cost: O(log leaves) per change, O(queues) more per choice.
+// Errors:   insert may throw for want of memory, and has changed nothing then; not while there are no more leaves than
+//           reserve said, in one list.
 // Threads:  one owner.
 #pragma once
 
@@ -10,6 +12,7 @@
 #include <set>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "runtime/base/clock.h"
 #include "storage/placement.h"
@@ -25,6 +28,8 @@ class LeafOrder {
 
   explicit LeafOrder(std::unique_ptr<EvictionPolicy> policy) : policy_(std::move(policy)) {}
 
+  // Memory for `leaves` leaves in all.
+  void reserve(std::size_t leaves);
   // Requires: the leaf is not in it.
   Place insert(std::uint32_t leaf, const LeafFacts& facts);
   void erase(std::uint32_t leaf, const Place& place);
@@ -56,7 +61,11 @@ class LeafOrder {
   using Leaves = std::set<std::pair<std::uint64_t, std::uint32_t>>;  // last use, leaf
 
   std::unique_ptr<EvictionPolicy> policy_;
-  std::map<std::uint64_t, Leaves> queues_;  // none is empty
+  using Queues = std::map<std::uint64_t, Leaves>;
+
+  Queues queues_;  // none is empty
+  std::vector<Leaves::node_type> spare_leaves_;
+  Queues::node_type spare_queue_;
   std::size_t size_ = 0;
 };
 

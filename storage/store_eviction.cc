@@ -7,7 +7,7 @@
 namespace larder::storage {
 namespace {
 
-constexpr std::uint64_t kLogRoom = 2u << 20;        // the catalog's log may grow by this between two looks
+constexpr std::uint64_t kLogRoom = 2u << 20;  // the catalog's log may grow by this between two looks
 constexpr std::uint64_t kLeastFree = std::uint64_t{1} << 30;
 constexpr std::uint64_t kMostEvictedAtOnce = 16u << 20;
 constexpr std::uint64_t kDayMs = 86'400'000;
@@ -39,8 +39,7 @@ StoreWriter::Limits StoreWriter::room_left() {
   return {std::min(under_cap, above_floor), above_floor < under_cap};
 }
 
-bool StoreWriter::make_room(const ScopeTag& scope, std::uint64_t extent_bytes, WallTime newer_than,
-                            Refusal& refusal) {
+bool StoreWriter::make_room(const ScopeTag& scope, std::uint64_t extent_bytes, WallTime newer_than, Refusal& refusal) {
   std::vector<std::uint32_t> removed;
   const std::uint64_t freed = room_->squeeze(scope, extent_bytes, extent_bytes + kSegmentHeader, removed);
   forget_files(removed);
@@ -88,7 +87,7 @@ bool StoreWriter::evict(std::uint64_t bytes, WallTime newer_than, Refusal& refus
       event.scope = victim.scope;
       event.key = victim.key;
       event.bytes = victim.bytes;
-      state_.tell(std::move(event));
+      state_.tell(std::move(event), 0);
     }
   }
   state_.wake();

@@ -6,9 +6,16 @@
 #include "runtime/base/invariant.h"
 
 namespace larder::storage {
+namespace {
+
+constexpr std::size_t kSpareLeaves = 64;  // so that a block that is read is listed again without new memory
+
+}  // namespace
 
 StoreIndex::StoreIndex(std::unique_ptr<EvictionPolicy> policy)
-    : order_(policy != nullptr ? std::move(policy) : std::make_unique<LeafLru>()) {}
+    : order_(policy != nullptr ? std::move(policy) : std::make_unique<LeafLru>()) {
+  order_.reserve(kSpareLeaves);
+}
 
 StoreIndex::Entry* StoreIndex::find(const ScopeId& scope, const BlockKey& key) {
   const auto at = by_key_.find(key);
@@ -17,13 +24,20 @@ StoreIndex::Entry* StoreIndex::find(const ScopeId& scope, const BlockKey& key) {
 }
 
 void StoreIndex::insert(const StoredBlock& block, const ExtentId& at, std::uint64_t generation, std::uint64_t bytes) {
-  std::uint32_t slot = static_cast<std::uint32_t>(slots_.size());
+  const auto slot = free_slots_.empty() ? static_cast<std::uint32_t>(slots_.size()) : free_slots_.back();
+  // What needs memory first.
+  if (free_slots_.empty() && slots_.capacity() == slots_.size()) slots_.reserve(2 * slots_.size() + 64);
+  free_slots_.reserve(slots_.capacity());
+  Slots named;
+  named.emplace(block.key, slot);
+  by_key_.reserve(by_key_.size() + 1);
+  std::uint32_t& siblings = children_[block.parent];
   if (free_slots_.empty()) {
     slots_.emplace_back();
   } else {
-    slot = free_slots_.back();
     free_slots_.pop_back();
   }
+  ++siblings;
   Entry& entry = slots_[slot];
   entry = Entry{};
   entry.scope = block.scope;
@@ -42,9 +56,8 @@ void StoreIndex::insert(const StoredBlock& block, const ExtentId& at, std::uint6
   entry.last_use = ++stamp_;
   entry.pinned = block.pinned;
   pinned_blocks_ += entry.pinned ? 1 : 0;
-  const bool inserted = by_key_.emplace(block.key, slot).second;
+  const bool inserted = by_key_.insert(named.extract(named.begin())).inserted;
   INVARIANT(inserted);
-  ++children_[block.parent];
   settle_parent(block.parent);
 }
 

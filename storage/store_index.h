@@ -37,10 +37,10 @@ class StoreIndex {
     WallTime last_hit = 0;
     std::uint64_t last_use = 0;  // stamp
     std::uint64_t hits = 0;
-    std::uint32_t reads = 0;     // in flight
+    std::uint32_t reads = 0;  // in flight
     bool pinned = false;
     bool durable = false;
-    bool use_unsaved = false;    // read since its row was written
+    bool use_unsaved = false;  // read since its row was written
     std::optional<LeafOrder::Place> listed;
   };
 
@@ -49,7 +49,7 @@ class StoreIndex {
   // Null when it is not there or belongs to another scope. Pointers hold until the next insert or erase.
   Entry* find(const ScopeId& scope, const BlockKey& key);
   bool has(const BlockKey& key) const { return by_key_.contains(key); }
-  // Not durable yet.    Requires: the key is not there.
+  // Not durable yet; whole or, where memory runs out, not at all.    Requires: the key is not there.
   void insert(const StoredBlock& block, const ExtentId& at, std::uint64_t generation, std::uint64_t bytes);
   void erase(const BlockKey& key);
 
@@ -84,7 +84,9 @@ class StoreIndex {
   LeafOrder order_;
   std::vector<Entry> slots_;
   std::vector<std::uint32_t> free_slots_;
-  std::unordered_map<BlockKey, std::uint32_t, DigestHash> by_key_;
+  using Slots = std::unordered_map<BlockKey, std::uint32_t, DigestHash>;
+
+  Slots by_key_;
   std::unordered_map<BlockKey, std::uint32_t, DigestHash> children_;  // by parent key, which need not be there
   std::uint64_t stamp_ = 0;
   std::uint64_t durable_blocks_ = 0;

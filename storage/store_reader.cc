@@ -3,12 +3,20 @@
 
 #include <algorithm>
 #include <array>
-#include <optional>
+#include <chrono>
+#include <new>
+#include <utility>
 
 #include "kernels/layout/checksum.h"
 #include "runtime/base/invariant.h"
+#include "runtime/base/thread_name.h"
 
 namespace larder::storage {
+namespace {
+
+constexpr auto kMemoryWait = std::chrono::milliseconds(10);
+
+}  // namespace
 
 struct StoreReader::Reading {
   struct Piece {
@@ -21,13 +29,13 @@ struct StoreReader::Reading {
   std::shared_ptr<SegmentFile> file;  // held open for as long as it is read
   ExtentPlace place;
   std::unique_ptr<BlockOpener> opener;
-  std::vector<Piece> pieces;   // submitted so far
-  std::size_t taken = 0;       // pieces the opener has
+  std::vector<Piece> pieces;  // submitted so far
+  std::size_t taken = 0;      // pieces the opener has
   std::size_t in_flight = 0;
   std::uint64_t submitted_bytes = 0;
   std::uint32_t scheme = 0;    // in which it lies there, once that is known
   Miss miss = Miss::kNone;
-  std::optional<Error> error;
+  Status read;  // of its pieces
 
   bool all_submitted() const { return miss != Miss::kNone || submitted_bytes == opener->stored_bytes(); }
   bool over() const {
@@ -43,16 +51,25 @@ StoreReader::StoreReader(StoreState& state)
 StoreReader::~StoreReader() = default;
 
 void StoreReader::run() {
+  name_thread("larder-reader");
   while (!stopped_ || !readings_.empty()) {
-    submit();
-    if (in_flight_ == 0) continue;
-    arrived(queue_->wait());
-    while (!readings_.empty()) {
-      const auto over = std::find_if(readings_.begin(), readings_.end(), [](const auto& one) { return one->over(); });
-      if (over == readings_.end()) break;
-      complete(**over);
-      readings_.erase(over);
+    try {
+      turn();
+    } catch (const std::bad_alloc&) {  // before anything was taken
+      MutexLock lock(state_.mutex);
+      if (!state_.stopping) state_.read_wanted.wait_until(state_.mutex, deadline_after(kMemoryWait));
     }
+  }
+}
+
+void StoreReader::turn() {
+  submit();
+  if (in_flight_ > 0) arrived(queue_->wait());
+  while (!readings_.empty()) {
+    const auto over = std::find_if(readings_.begin(), readings_.end(), [](const auto& one) { return one->over(); });
+    if (over == readings_.end()) return;
+    complete(**over);
+    readings_.erase(over);
   }
 }
 
@@ -60,25 +77,36 @@ void StoreReader::submit() {
   while (!free_pieces_.empty()) {
     auto at = std::find_if(readings_.begin(), readings_.end(), [](const auto& one) { return !one->all_submitted(); });
     if (at == readings_.end()) {
-      std::unique_ptr<Reading> opened = next(in_flight_ == 0);
+      readings_.reserve(readings_.size() + 1);  // no more memory is needed once the task was taken
+      std::unique_ptr<Reading> opened = next(in_flight_ == 0 && readings_.empty());
       if (opened == nullptr) return;
       readings_.push_back(std::move(opened));
       at = readings_.end() - 1;
     }
-    Reading& reading = **at;
-    const std::size_t staging = free_pieces_.back();
-    free_pieces_.pop_back();
-    const auto bytes = static_cast<std::size_t>(
-        std::min<std::uint64_t>(kStagingPiece, reading.opener->stored_bytes() - reading.submitted_bytes));
-    const std::uint64_t tag = reading.pieces.size() << 32 | staging;
-    reading.pieces.push_back({staging, bytes, false});
-    if (in_flight_ == 0) busy_since_ = state_.clock.now();
+    if (!submit_piece(**at)) return;
+  }
+}
+
+// False when there was no memory for it: the block is missed then.
+bool StoreReader::submit_piece(Reading& reading) {
+  const std::size_t staging = free_pieces_.back();
+  const auto bytes = static_cast<std::size_t>(
+      std::min<std::uint64_t>(kStagingPiece, reading.opener->stored_bytes() - reading.submitted_bytes));
+  const std::uint64_t tag = reading.pieces.size() << 32 | staging;
+  try {
     queue_->submit({DiskOp::Kind::kRead, &reading.file->file(),
                     reading.file->offset_of(reading.place.extent) + reading.submitted_bytes, staging, bytes, tag});
-    reading.submitted_bytes += bytes;
-    ++reading.in_flight;
-    ++in_flight_;
+  } catch (const std::bad_alloc&) {
+    reading.miss = Miss::kReadFailed;
+    return false;
   }
+  free_pieces_.pop_back();
+  reading.pieces.push_back({staging, bytes, false});  // there is room: see find
+  if (in_flight_ == 0) busy_since_ = state_.clock.now();
+  reading.submitted_bytes += bytes;
+  ++reading.in_flight;
+  ++in_flight_;
+  return true;
 }
 
 std::unique_ptr<StoreReader::Reading> StoreReader::next(bool may_wait) {
@@ -105,7 +133,7 @@ std::unique_ptr<StoreReader::Reading> StoreReader::next(bool may_wait) {
     event.key = reading->task.get.block.key;
     event.scheme = reading->scheme;
     event.took = state_.clock.now() - reading->task.asked;
-    state_.tell(std::move(event));
+    state_.tell(std::move(event), 1);
     told = true;
   }
   if (told) state_.wake();
@@ -113,6 +141,14 @@ std::unique_ptr<StoreReader::Reading> StoreReader::next(bool may_wait) {
 }
 
 Miss StoreReader::look_up(Reading& reading) {
+  try {
+    return find(reading);
+  } catch (const std::bad_alloc&) {
+    return Miss::kReadFailed;
+  }
+}
+
+Miss StoreReader::find(Reading& reading) {
   const StoredBlock& wanted = reading.task.get.block;
   if (state_.stopping) return Miss::kStopping;
   if (state_.mode == StoreMode::kBypassed) return Miss::kBypassed;
@@ -130,17 +166,18 @@ Miss StoreReader::look_up(Reading& reading) {
   if (entry->slice_count != wanted.slice_count || entry->slice_bytes != wanted.slice_bytes) return Miss::kWrongShape;
   const auto file = state_.files.find(entry->at.segment);
   if (file == state_.files.end()) return Miss::kNotStored;  // shredded a moment ago
-  state_.index.begin_read(*entry);
-  ++state_.reads_in_work;
   reading.file = file->second;
   reading.place = {wanted.scope, reading.file->version(), entry->at.extent, entry->generation};
   // A coded block is read into the end of the caller's memory and decoded from there.
   reading.opener = std::make_unique<BlockOpener>(reading.file->key(), reading.place, wanted,
                                                  into.last(static_cast<std::size_t>(wanted.payload_bytes())));
+  reading.pieces.reserve(reading.opener->stored_bytes() / kStagingPiece + 1);
+  state_.index.begin_read(*entry);
+  ++state_.reads_in_work;
   return Miss::kNone;
 }
 
-void StoreReader::arrived(const DiskDone& done) {
+void StoreReader::arrived(DiskDone done) {
   const auto staging = static_cast<std::size_t>(done.tag & 0xffffffffu);
   const auto number = static_cast<std::size_t>(done.tag >> 32);
   const auto at = std::find_if(readings_.begin(), readings_.end(), [&](const auto& one) {
@@ -154,7 +191,7 @@ void StoreReader::arrived(const DiskDone& done) {
   --in_flight_;
   if (!done.status.ok()) {
     reading.miss = Miss::kReadFailed;
-    reading.error = done.status.error();
+    reading.read = std::move(done.status);
   } else if (done.bytes < piece.bytes && reading.miss == Miss::kNone) {
     reading.miss = Miss::kTruncated;
   }
@@ -166,8 +203,12 @@ void StoreReader::arrived(const DiskDone& done) {
 void StoreReader::feed(Reading& reading) {
   while (reading.taken < reading.pieces.size() && reading.pieces[reading.taken].here) {
     const Reading::Piece& piece = reading.pieces[reading.taken];
-    if (reading.miss == Miss::kNone) {
-      reading.miss = reading.opener->take(queue_->piece(piece.staging).first(piece.bytes));
+    try {
+      if (reading.miss == Miss::kNone) {
+        reading.miss = reading.opener->take(queue_->piece(piece.staging).first(piece.bytes));
+      }
+    } catch (const std::bad_alloc&) {
+      reading.miss = Miss::kReadFailed;
     }
     free_pieces_.push_back(piece.staging);
     ++reading.taken;
@@ -175,22 +216,29 @@ void StoreReader::feed(Reading& reading) {
 }
 
 void StoreReader::complete(Reading& reading) {
-  Miss miss = reading.miss == Miss::kNone ? reading.opener->finish() : reading.miss;
+  Miss miss = reading.miss;
   StoreEvent event;
   event.ticket = reading.task.get.ticket;
   event.scope = reading.task.get.block.scope;
   event.key = reading.task.get.block.key;
   event.bytes = reading.submitted_bytes;
   event.scheme = reading.scheme;
-  event.checksum = reading.opener->checksum();
-  if (miss == Miss::kNone && reading.scheme != 0) {
-    const GetBlock& get = reading.task.get;
-    coder_.decode(get.block, get.layout, get.into);
-    event.checksum = kernels::block_checksum(get.layout, get.into.data());
+  try {
+    if (miss == Miss::kNone) miss = reading.opener->finish();
+    event.checksum = reading.opener->checksum();
+    if (miss == Miss::kNone && reading.scheme != 0) {
+      const GetBlock& get = reading.task.get;
+      coder_.decode(get.block, get.layout, get.into);
+      event.checksum = kernels::block_checksum(get.layout, get.into.data());
+    }
+  } catch (const std::bad_alloc&) {
+    miss = Miss::kReadFailed;
   }
-  {
+  try {
     MutexLock lock(state_.mutex);
     miss = settle(reading, miss);
+  } catch (const std::bad_alloc&) {
+    miss = Miss::kReadFailed;
   }
   // Its scope went while it was read: what is in the caller's memory goes too, before anybody is told.
   if (miss == Miss::kScopeGone) std::fill(reading.task.get.into.begin(), reading.task.get.into.end(), std::byte{0});
@@ -202,7 +250,7 @@ void StoreReader::complete(Reading& reading) {
     MutexLock lock(state_.mutex);
     state_.counters.read_bytes_per_s = rate_.per_s();
     state_.reader_cpu_ns = thread_cpu_ns();
-    state_.tell(std::move(event));
+    state_.tell(std::move(event), 1);
   }
   state_.wake();
 }
@@ -219,7 +267,7 @@ Miss StoreReader::settle(Reading& reading, Miss miss) {
     if (same) state_.index.touch(*entry, state_.clock.wall());
     return miss;
   }
-  if (reading.error) state_.failed(*reading.error, &StoreCounters::failed_reads);
+  if (!reading.read.ok()) state_.failed(reading.read.error(), &StoreCounters::failed_reads);
   // Removed while it was read: its extent may have been written again.
   if (!same) return is_damage(miss) ? Miss::kNotStored : miss;
   if (is_damage(miss)) drop_damaged(reading);

@@ -3,11 +3,11 @@
 // blocks, and opens each block into the caller's memory as its pieces arrive.
 // Ensures:  kRead only after every check passed and the scope was still alive; a damaged block is out of the index
 //           before its answer is told.
+// Errors:   memory that runs out for a block is its miss, told like any other.
 // Bounds:   kReadPieces of staging in flight.    Owns: its queue.    Threads: run() is one thread; else none.
 #pragma once
 
 #include <cstddef>
-#include <deque>
 #include <memory>
 #include <vector>
 
@@ -34,8 +34,11 @@ class StoreReader {
   // The next task, opened; null when there is none. Waits for one when `may_wait`; answers misses on the way.
   std::unique_ptr<Reading> next(bool may_wait);
   Miss look_up(Reading& reading) REQUIRES(state_.mutex);
+  Miss find(Reading& reading) REQUIRES(state_.mutex);
+  void turn();
   void submit();
-  void arrived(const DiskDone& done);
+  bool submit_piece(Reading& reading);
+  void arrived(DiskDone done);
   void feed(Reading& reading);
   void complete(Reading& reading);
   Miss settle(Reading& reading, Miss miss) REQUIRES(state_.mutex);
@@ -45,7 +48,7 @@ class StoreReader {
   BlockCoder coder_;
   std::unique_ptr<DiskQueue> queue_;
   std::vector<std::size_t> free_pieces_;
-  std::deque<std::unique_ptr<Reading>> readings_;  // oldest first
+  std::vector<std::unique_ptr<Reading>> readings_;  // oldest first
   std::size_t in_flight_ = 0;
   bool stopped_ = false;
   Ticks busy_since_ = 0;

@@ -5,11 +5,23 @@
 
 #include <algorithm>
 #include <array>
+#include <new>
 #include <unordered_set>
 
 namespace larder::storage {
 
-void StoreState::tell(StoreEvent event) {
+void StoreState::expect(std::size_t more) {
+  const std::size_t needed = events.size() + expected + more;
+  if (events.capacity() < needed) events.reserve(std::max(needed, 2 * events.capacity()));
+  expected += more;
+}
+
+void StoreState::tell(StoreEvent event, std::size_t promised) {
+  if (promised == 0) {
+    expect(1);
+    promised = 1;
+  }
+  expected -= promised;
   if (event.kind == StoreEvent::Kind::kRefused) ++counters.refused[static_cast<std::size_t>(event.refusal)];
   if (event.kind == StoreEvent::Kind::kMissed) ++counters.missed[static_cast<std::size_t>(event.miss)];
   if (event.kind == StoreEvent::Kind::kDurable) ++counters.stored_blocks;
@@ -23,13 +35,16 @@ void StoreState::tell(StoreEvent event) {
 
 void StoreState::failed(const Error& error, std::uint64_t StoreCounters::*counter) {
   ++(counters.*counter);
-  counters.last_failure = to_string(error);
+  try {
+    counters.last_failure = to_string(error);
+  } catch (const std::bad_alloc&) {
+    counters.last_failure = "out of memory";
+  }
 }
 
 void StoreState::put_pinned_first() {
-  const auto end = std::find_if(writes.begin(), writes.end(), [](const WriteTask& task) {
-    return !std::holds_alternative<PutTask>(task.work);
-  });
+  const auto end = std::find_if(writes.begin(), writes.end(),
+                                [](const WriteTask& task) { return !std::holds_alternative<PutTask>(task.work); });
   std::unordered_set<BlockKey, DigestHash> first;
   for (auto at = end; at != writes.begin();) {
     const StoredBlock& block = std::get<PutTask>((--at)->work).put.block;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The half of StoreWriter that runs everything but puts.
 #include <algorithm>
+#include <new>
 
 #include "storage/store_writer.h"
 
@@ -10,12 +11,20 @@ namespace {
 constexpr std::uint64_t kPurgeRows = 2'000;  // rows deleted between two looks at the queue
 constexpr std::size_t kUsesAtOnce = 4'096;
 
+// Words that need no memory themselves.
+Error no_memory() { return {ErrorCode::kResourceExhausted, "out of memory", ""}; }
+
 }  // namespace
 
 Status StoreWriter::in_transaction(const std::function<Status()>& changes) {
-  Status done = catalog_->begin();
-  if (done.ok()) done = changes();
-  if (done.ok()) done = catalog_->commit();
+  Status done;
+  try {
+    done = catalog_->begin();
+    if (done.ok()) done = changes();
+    if (done.ok()) done = catalog_->commit();
+  } catch (const std::bad_alloc&) {
+    done = no_memory();
+  }
   if (done.ok()) return done;
   catalog_->rollback();
   saved_scopes_.clear();  // saved again with the next commit
@@ -40,43 +49,60 @@ Status StoreWriter::save_scope(const ScopeKeys& keys) {
 void StoreWriter::run_task(WriteTask& task) {
   StoreEvent answer;
   answer.ticket = task.ticket;
-  Status done;
   bool tells = true;
-  if (const auto* remove_task = std::get_if<RemoveTask>(&task.work)) {
-    done = remove(*remove_task);
-  } else if (const auto* pin = std::get_if<PinTask>(&task.work)) {
-    done = set_pinned(*pin);
-  } else if (const auto* record = std::get_if<RecordTask>(&task.work)) {
-    done = put_record(*record);
-  } else if (const auto* gone = std::get_if<RemoveRecordTask>(&task.work)) {
-    done = remove_record(*gone);
-  } else if (const auto* wanted = std::get_if<ListTask>(&task.work)) {
+  const bool destroys = std::holds_alternative<ShredTask>(task.work) || std::holds_alternative<PurgeTask>(task.work);
+  for (bool again = true; again;) {
+    again = false;
+    try {
+      const Status done = perform(task, answer, tells);
+      publish_counters();
+      if (!done.ok()) answer.error = to_string(done.error());
+    } catch (const std::bad_alloc&) {
+      answer.error = no_memory().message;
+      again = destroys;
+    }
+    if (again) wait_for_memory();
+    MutexLock lock(state_.mutex);
+    again = again && !state_.stopping;
+  }
+  if (!tells) return;
+  MutexLock lock(state_.mutex);
+  // A damaged block's row was dropped on the store's own account: nobody's place was kept.
+  state_.tell(std::move(answer), std::holds_alternative<DropTask>(task.work) ? 0 : 1);
+}
+
+Status StoreWriter::perform(WriteTask& task, StoreEvent& answer, bool& tells) {
+  answer.error.clear();
+  if (const auto* removed = std::get_if<RemoveTask>(&task.work)) return remove(*removed);
+  if (const auto* pin = std::get_if<PinTask>(&task.work)) return set_pinned(*pin);
+  if (const auto* record = std::get_if<RecordTask>(&task.work)) return put_record(*record);
+  if (const auto* gone = std::get_if<RemoveRecordTask>(&task.work)) return remove_record(*gone);
+  if (const auto* wanted = std::get_if<ListTask>(&task.work)) {
     answer.kind = StoreEvent::Kind::kListed;
-    done = list(*wanted, answer);
-  } else if (std::holds_alternative<FlushTask>(task.work)) {
+    return list(*wanted, answer);
+  }
+  if (std::holds_alternative<FlushTask>(task.work)) {
     answer.kind = StoreEvent::Kind::kFlushed;
-    done = flush();
-  } else if (const auto* shredded = std::get_if<ShredTask>(&task.work)) {
+    return flush();
+  }
+  if (const auto* shredded = std::get_if<ShredTask>(&task.work)) {
     answer.kind = StoreEvent::Kind::kShredded;
     answer.scope = shredded->keys->id();
-    done = shred(*shredded);
-  } else if (auto* purged = std::get_if<PurgeTask>(&task.work)) {
-    purge(std::move(*purged));
-    tells = false;
-  } else if (const auto* dropped = std::get_if<DropTask>(&task.work)) {
-    done = drop(*dropped);
+    return shred(*shredded);
+  }
+  if (const auto* dropped = std::get_if<DropTask>(&task.work)) {
     answer.kind = StoreEvent::Kind::kEvicted;
     answer.scope = dropped->scope;
     answer.key = dropped->key;
+    return drop(*dropped);
+  }
+  tells = false;
+  if (const auto* purged = std::get_if<PurgeTask>(&task.work)) {
+    purge(*purged);
   } else {
     keep_limits();
-    tells = false;
   }
-  publish_counters();
-  if (!tells) return;
-  if (!done.ok()) answer.error = to_string(done.error());
-  MutexLock lock(state_.mutex);
-  state_.tell(std::move(answer));
+  return {};
 }
 
 Status StoreWriter::remove(const RemoveTask& task) {

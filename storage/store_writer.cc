@@ -6,15 +6,22 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
+#include <new>
 #include <set>
 #include <unordered_set>
+#include <utility>
 
 #include "kernels/layout/checksum.h"
 #include "runtime/base/invariant.h"
+#include "runtime/base/log.h"
+#include "runtime/base/thread_name.h"
 #include "storage/sealed_block.h"
 
 namespace larder::storage {
 namespace {
+
+constexpr auto kMemoryWait = std::chrono::milliseconds(10);
 
 // Of the calling thread: behind whatever else wants the processor or the disk.
 void lower_priority() {
@@ -42,28 +49,22 @@ StoreWriter::StoreWriter(StoreState& state, std::unique_ptr<Catalog> catalog, st
     : state_(state), catalog_(std::move(catalog)), room_(std::move(room)), folder_(std::move(folder)),
       progress_(progress), coder_(state.codec), queue_(state.disk.make_queue(kWritePieces)) {
   for (std::size_t i = 0; i < queue_->pieces(); ++i) free_pieces_.push_back(i);
+  batch_.reserve(kBatchBlocks);
   publish_counters();
 }
 
 void StoreWriter::run() {
+  name_thread("larder-writer");
   lower_priority();
-  keep_limits();
-  for (;;) {
-    std::vector<Pending> batch;
-    std::optional<WriteTask> task;
-    {
-      MutexLock lock(state_.mutex);
-      while (state_.writes.empty() && !state_.stopping) state_.write_wanted.wait(state_.mutex);
-      if (state_.stopping) break;
-      batch = take_batch();
-      if (batch.empty()) {
-        task = std::move(state_.writes.front());
-        state_.writes.pop_front();
-      }
+  for (bool kept = false;;) {
+    try {
+      if (!std::exchange(kept, true)) keep_limits();
+      turn();
+    } catch (const std::bad_alloc&) {  // before anything was taken
+      wait_for_memory();
     }
-    if (task) run_task(*task);
-    if (!batch.empty()) write(batch);
-    state_.wake();
+    MutexLock lock(state_.mutex);
+    if (state_.stopping) break;
   }
   MutexLock lock(state_.mutex);
   for (const WriteTask& task : state_.writes) {
@@ -71,31 +72,66 @@ void StoreWriter::run() {
     if (put == nullptr) continue;
     StoreEvent event = event_of(StoreEvent::Kind::kRefused, put->put, put->put.ticket);
     event.refusal = Refusal::kStopping;
-    state_.tell(std::move(event));
+    state_.tell(std::move(event), 2);
   }
 }
 
-std::vector<StoreWriter::Pending> StoreWriter::take_batch() {
-  std::vector<Pending> batch;
+void StoreWriter::wait_for_memory() {
+  MutexLock lock(state_.mutex);
+  if (!state_.stopping) state_.write_wanted.wait_until(state_.mutex, deadline_after(kMemoryWait));
+}
+
+void StoreWriter::turn() {
+  batch_.clear();
+  std::optional<WriteTask> task;
+  {
+    MutexLock lock(state_.mutex);
+    while (state_.writes.empty() && !state_.stopping) state_.write_wanted.wait(state_.mutex);
+    if (state_.stopping) return;
+    take_batch();
+    if (batch_.empty()) {
+      task = std::move(state_.writes.front());
+      state_.writes.pop_front();
+    }
+  }
+  if (task) run_task(*task);
+  if (!batch_.empty()) write(batch_);
+  state_.wake();
+}
+
+void StoreWriter::take_batch() {
   std::uint64_t bytes = 0;
-  while (!state_.writes.empty() && batch.size() < kBatchBlocks && bytes < kBatchBytes) {
+  while (!state_.writes.empty() && batch_.size() < kBatchBlocks && bytes < kBatchBytes) {
     auto* put = std::get_if<PutTask>(&state_.writes.front().work);
     if (put == nullptr) break;
-    Pending one;
+    Pending& one = batch_.emplace_back();  // there is room
     one.ticket = put->put.ticket;
-    one.task = std::move(*put);
+    one.task = *put;
     bytes += one.task.put.bytes.size();
-    if (batch.empty()) state_.oldest_in_work = one.task.asked;
-    batch.push_back(std::move(one));
+    if (batch_.size() == 1) state_.oldest_in_work = one.task.asked;
     state_.writes.pop_front();
     --state_.queued_puts;
   }
   state_.queued_put_bytes -= bytes;
-  return batch;
 }
 
 void StoreWriter::write(std::vector<Pending>& batch) {
   const Ticks began = state_.clock.now();
+  try {
+    store(batch);
+  } catch (const std::bad_alloc&) {  // nothing of it was committed
+    for (Pending& one : batch) {
+      if (one.refusal == Refusal::kNone) one.refusal = Refusal::kWriteFailed;
+    }
+    while (in_flight_ > 0) wait_for_piece(batch);
+  }
+  std::uint64_t bytes = 0;
+  for (const Pending& one : batch) bytes += one.refusal == Refusal::kNone ? one.bytes : 0;
+  if (bytes > 0) rate_.add(bytes, state_.clock.now() - began);
+  tell(batch);
+}
+
+void StoreWriter::store(std::vector<Pending>& batch) {
   {
     MutexLock lock(state_.mutex);
     for (Pending& one : batch) one.refusal = admit(one);
@@ -104,10 +140,6 @@ void StoreWriter::write(std::vector<Pending>& batch) {
   copy(batch);
   sync(batch);
   commit(batch);
-  std::uint64_t bytes = 0;
-  for (const Pending& one : batch) bytes += one.refusal == Refusal::kNone ? one.bytes : 0;
-  if (bytes > 0) rate_.add(bytes, state_.clock.now() - began);
-  tell(batch);
 }
 
 Refusal StoreWriter::admit(Pending& one) {
@@ -211,15 +243,15 @@ void StoreWriter::copy_one(Pending& one, std::size_t index, std::vector<Pending>
     const std::size_t piece = free_pieces_.back();
     const std::size_t bytes = sealer.fill(queue_->piece(piece));
     if (bytes == 0) break;
-    free_pieces_.pop_back();
     queue_->submit({DiskOp::Kind::kWrite, &one.file->file(), offset, piece, bytes, std::uint64_t{index} << 32 | piece});
+    free_pieces_.pop_back();
     ++in_flight_;
     offset += bytes;
   }
   one.copied = true;
   {
     MutexLock lock(state_.mutex);
-    state_.tell(event_of(StoreEvent::Kind::kCopied, put, one.ticket));
+    state_.tell(event_of(StoreEvent::Kind::kCopied, put, one.ticket), 1);
   }
   state_.wake();
 }
@@ -299,10 +331,14 @@ Status StoreWriter::commit_rows(std::vector<Pending>& batch) {
 
 void StoreWriter::tell(std::vector<Pending>& batch) {
   const Ticks now = state_.clock.now();
-  for (Pending& one : batch) {
-    if (one.refusal != Refusal::kNone && one.file != nullptr) room_->give_back(one.at);
+  try {
+    for (Pending& one : batch) {
+      if (one.refusal != Refusal::kNone && one.file != nullptr) room_->give_back(one.at);
+    }
+    publish_counters();
+  } catch (const std::bad_alloc&) {
+    log::error("store", "memory ran out: room on disk stays unused until the next start");
   }
-  publish_counters();
   MutexLock lock(state_.mutex);
   for (Pending& one : batch) {
     const bool stored = one.refusal == Refusal::kNone;
@@ -311,14 +347,25 @@ void StoreWriter::tell(std::vector<Pending>& batch) {
     event.refusal = one.refusal;
     event.bytes = one.bytes;
     event.took = now - one.task.asked;
-    StoreIndex::Entry* entry =
-        one.in_index ? state_.index.find(one.task.put.block.scope, one.task.put.block.key) : nullptr;
-    INVARIANT(!one.in_index || entry != nullptr);
-    if (stored) state_.index.set_durable(*entry);
-    if (!stored && one.in_index) state_.index.erase(one.task.put.block.key);
-    state_.tell(std::move(event));
+    try {
+      settle(one);
+    } catch (const std::bad_alloc&) {
+      log::error("store", "memory ran out: a block on disk is not listed as one that may go");
+    }
+    state_.tell(std::move(event), one.copied ? 1 : 2);
   }
   state_.oldest_in_work.reset();
+}
+
+void StoreWriter::settle(Pending& one) {
+  if (!one.in_index) return;
+  StoreIndex::Entry* entry = state_.index.find(one.task.put.block.scope, one.task.put.block.key);
+  INVARIANT(entry != nullptr);
+  if (one.refusal == Refusal::kNone) {
+    state_.index.set_durable(*entry);
+  } else {
+    state_.index.erase(one.task.put.block.key);
+  }
 }
 
 }  // namespace larder::storage

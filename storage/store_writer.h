@@ -3,7 +3,8 @@
 // room for all, data, one sync per file, one commit; the other tasks run one by one in the order of their asking.
 // Ensures:  an extent is written again only after the row that named it was deleted by a commit.
 // Bounds:   kBatchBlocks and kBatchBytes a batch; kWritePieces of staging in flight.
-// Errors:   none are answered but as events; private Status results name the failed step.
+// Errors:   none are answered but as events; private Status results name the failed step. Memory that runs out for a
+//           batch or a request refuses it; what destroys keys is tried again until it is done.
 // Owns:     the catalog and the room.    Threads: run() is one thread, at low priority.
 #pragma once
 
@@ -32,8 +33,8 @@ struct StoreProgress {
 
 class StoreWriter {
  public:
-  StoreWriter(StoreState& state, std::unique_ptr<Catalog> catalog, std::unique_ptr<StoreRoom> room,
-              std::string folder, const StoreProgress& progress);
+  StoreWriter(StoreState& state, std::unique_ptr<Catalog> catalog, std::unique_ptr<StoreRoom> room, std::string folder,
+              const StoreProgress& progress);
   void run();
 
  private:
@@ -55,7 +56,10 @@ class StoreWriter {
   };
 
   // store_writer.cc: puts.
+  void turn();
+  void wait_for_memory();
   void write(std::vector<Pending>& batch);
+  void store(std::vector<Pending>& batch);
   Refusal admit(Pending& one) REQUIRES(state_.mutex);
   void find_room(std::vector<Pending>& batch);
   Refusal find_extent(Pending& one);
@@ -67,6 +71,7 @@ class StoreWriter {
   void commit(std::vector<Pending>& batch);
   Status commit_rows(std::vector<Pending>& batch);
   void tell(std::vector<Pending>& batch);
+  void settle(Pending& one) REQUIRES(state_.mutex);
   void refuse_orphans(std::vector<Pending>& batch);
 
   // store_eviction.cc: room.
@@ -79,6 +84,7 @@ class StoreWriter {
 
   // store_tasks.cc: everything else. Each answers by one event.
   void run_task(WriteTask& task);
+  Status perform(WriteTask& task, StoreEvent& answer, bool& tells);
   Status remove(const RemoveTask& task);
   Status set_pinned(const PinTask& task);
   Status put_record(const RecordTask& task);
@@ -92,7 +98,7 @@ class StoreWriter {
   Status rewrite_row(const ScopeKeys& keys, const StoreIndex::Entry& entry);
   Status in_transaction(const std::function<Status()>& changes);
 
-  std::vector<Pending> take_batch() REQUIRES(state_.mutex);
+  void take_batch() REQUIRES(state_.mutex);
   void publish_counters() EXCLUDES(state_.mutex);
   std::shared_ptr<const ScopeKeys> keys_of(const ScopeId& scope) EXCLUDES(state_.mutex);
   Status save_scope(const ScopeKeys& keys);
@@ -105,6 +111,7 @@ class StoreWriter {
   std::vector<ScopeId> saved_scopes_;  // whose row is committed
   BlockCoder coder_;
   std::unique_ptr<DiskQueue> queue_;
+  std::vector<Pending> batch_;  // at hand
   std::vector<std::size_t> free_pieces_;
   std::size_t in_flight_ = 0;
   Rate rate_;

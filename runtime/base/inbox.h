@@ -2,12 +2,14 @@
 // Inbox<T>: bounded queue with one reader and many writers; the only way into a thread that owns things.
 // Bounds: `capacity` ordinary messages; push answers false when full. push_reserved is for completions whose number is
 //         bounded elsewhere (one per submitted step) and is never refused.
+// Errors: a push may throw for want of memory and has queued nothing then; one of a message that has its Place already
+//         cannot.
 // Threads: push any; pop the owner only.
 #pragma once
 
 #include <chrono>
 #include <cstddef>
-#include <deque>
+#include <list>
 #include <optional>
 #include <utility>
 
@@ -18,22 +20,36 @@ namespace larder {
 template <typename T>
 class Inbox {
  public:
+  // A message and the memory it lies in while it is queued.
+  class Place {
+   public:
+    Place() = default;
+    explicit Place(T message) { list_.push_back(std::move(message)); }
+
+   private:
+    friend class Inbox;
+    std::list<T> list_;
+  };
+
   explicit Inbox(std::size_t capacity) : capacity_(capacity) {}
 
   [[nodiscard]] bool push(T message) EXCLUDES(mutex_) {
+    Place place(std::move(message));
     {
       MutexLock lock(mutex_);
       if (closed_ || queue_.size() >= capacity_) return false;
-      queue_.push_back(std::move(message));
+      queue_.splice(queue_.end(), place.list_);
     }
     arrived_.notify_one();
     return true;
   }
 
-  void push_reserved(T message) EXCLUDES(mutex_) {
+  void push_reserved(T message) EXCLUDES(mutex_) { push_reserved(Place(std::move(message))); }
+
+  void push_reserved(Place place) EXCLUDES(mutex_) {
     {
       MutexLock lock(mutex_);
-      queue_.push_back(std::move(message));
+      queue_.splice(queue_.end(), place.list_);
     }
     arrived_.notify_one();
   }
@@ -79,7 +95,7 @@ class Inbox {
   const std::size_t capacity_;
   mutable Mutex mutex_;
   CondVar arrived_;
-  std::deque<T> queue_ GUARDED_BY(mutex_);
+  std::list<T> queue_ GUARDED_BY(mutex_);
   bool closed_ GUARDED_BY(mutex_) = false;
 };
 
