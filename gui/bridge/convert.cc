@@ -98,6 +98,11 @@ StoreInfo storeToQt(const engine::StoreInfo& from) {
   to.last_failure = toQt(from.last_failure);
   to.io_path = toQt(from.io_path);
   to.cipher = toQt(from.cipher);
+  to.codec = toQt(from.codec);
+  to.codec_note = toQt(from.codec_note);
+  to.codec_error = from.codec_error;
+  to.rounded_blocks = from.rounded_blocks;
+  to.rounded_bytes = from.rounded_bytes;
   to.restored_blocks = from.restored_blocks;
   to.restored_tokens = from.restored_tokens;
   to.restore_ms = from.restore_ms;

@@ -234,6 +234,11 @@ StoreInfo storeFrom(const Members& from) {
   to.last_failure = from.text("last_failure");
   to.io_path = from.text("io_path");
   to.cipher = from.text("cipher");
+  to.codec = from.text("codec");
+  to.codec_note = from.text("codec_note");
+  to.codec_error = from.real("codec_error");
+  to.rounded_blocks = from.big("rounded_blocks");
+  to.rounded_bytes = from.big("rounded_bytes");
   to.restored_blocks = from.big("restored_blocks");
   to.restored_tokens = from.big("restored_tokens");
   to.restore_ms = from.real("restore_ms");

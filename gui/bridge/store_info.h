@@ -21,6 +21,9 @@ struct StoreInfo {
   std::uint64_t budget_bytes = 0, budget_spent = 0;
   std::uint64_t damaged_blocks = 0, failed_io = 0;
   QString last_failure, io_path, cipher;
+  QString codec, codec_note;
+  double codec_error = 0;
+  std::uint64_t rounded_blocks = 0, rounded_bytes = 0;
   std::uint64_t restored_blocks = 0, restored_tokens = 0;
   double restore_ms = 0;
   std::uint64_t declined_slower = 0, declined_room = 0, declined_late = 0, declined_damaged = 0;

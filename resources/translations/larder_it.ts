@@ -737,6 +737,18 @@
         <translation>spento</translation>
     </message>
     <message>
+        <source>exact</source>
+        <translation>esatta</translation>
+    </message>
+    <message>
+        <source>rounded to 8 bits (int8)</source>
+        <translation>arrotondata a 8 bit (int8)</translation>
+    </message>
+    <message>
+        <source>rounded to 4 bits (int4)</source>
+        <translation>arrotondata a 4 bit (int4)</translation>
+    </message>
+    <message>
         <source>always</source>
         <translation>sempre</translation>
     </message>
@@ -890,6 +902,10 @@
     <message>
         <source>Cached prompts on disk: on keeps and serves them; frozen serves what is there; bypass does neither for now; off leaves the folder alone from the next start.</source>
         <translation>Prompt conservati sul disco: attivo li tiene e li usa; congelato usa ciò che c&apos;è; escluso per ora non fa né l&apos;uno né l&apos;altro; spento lascia stare la cartella dal prossimo avvio.</translation>
+    </message>
+    <message>
+        <source>How cached prompts are kept on disk from now on: exact gives the same answers bit for bit; int8 takes about half the room and int4 less than a third, rounded, and each answer from them says so. Pinned ones stay exact.</source>
+        <translation>Come i prompt conservati si tengono sul disco da ora in poi: esatta dà le stesse risposte bit per bit; int8 occupa circa la metà e int4 meno di un terzo, arrotondati, e ogni risposta che ne viene lo dice. Quelli fissati restano esatti.</translation>
     </message>
     <message>
         <source>When cached prompts are read back from disk: auto where that is measured to be faster than computing them.</source>
@@ -1142,6 +1158,10 @@
         <translation>Rilettura dal disco</translation>
     </message>
     <message>
+        <source>Form on disk</source>
+        <translation>Forma sul disco</translation>
+    </message>
+    <message>
         <source>Room on disk</source>
         <translation>Spazio sul disco</translation>
     </message>
@@ -1306,6 +1326,10 @@
     <message>
         <source>Written today</source>
         <translation>Scritto oggi</translation>
+    </message>
+    <message>
+        <source>Rounded</source>
+        <translation>Arrotondati</translation>
     </message>
     <message>
         <source>Gave way here</source>

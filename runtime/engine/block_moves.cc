@@ -33,7 +33,8 @@ Status ColdTier::usable() const {
 }
 
 bool ColdTier::goes_down(NodeId node) const {
-  return std::any_of(writing_.begin(), writing_.end(), [node](const auto& each) { return each.second.node == node; });
+  return std::any_of(writing_.begin(), writing_.end(),
+                     [node](const auto& each) { return each.second.node == node && !each.second.rounded; });
 }
 
 ColdTier::Taken ColdTier::write_block(NodeId node) {
@@ -42,11 +43,11 @@ ColdTier::Taken ColdTier::write_block(NodeId node) {
   if (writing_.size() >= kUndurable || !lost_.empty()) return Taken::kLater;
   const std::optional<kv::UnstoredBlock> block = cache_->unstored(node);
   if (!block) return Taken::kNo;
-  return put(*block);
+  return put(*block, Form::kExact);
 }
 
 // Copied into staging here and now, so that nothing has to be held until it is durable.
-ColdTier::Taken ColdTier::put(const kv::UnstoredBlock& block) {
+ColdTier::Taken ColdTier::put(const kv::UnstoredBlock& block, Form form) {
   std::unique_ptr<Buffer> buffer = take_buffer();
   if (buffer == nullptr) return Taken::kLater;
   if (!executor_->read_block(block.block, *buffer).ok()) {
@@ -54,7 +55,14 @@ ColdTier::Taken ColdTier::put(const kv::UnstoredBlock& block) {
     return Taken::kNo;
   }
   storage::PutBlock put;
-  put.block = stored(block.cold);
+  Writing writing;
+  writing.node = block.node;
+  const kv::ColdBlock kept = form == Form::kExact ? block.cold : kept_as(block, *buffer, writing);
+  writing.lineage = lineages_.identity_of(kept.lineage);
+  writing.name = {kept.scope, kept.key};
+  writing.label = kept.label;
+  put.block = stored(kept);
+  put.layout = executor_->layout();
   put.bytes = *buffer;
   put.checksum = block.checksum;
   put.ticket = next_ticket_++;
@@ -62,7 +70,8 @@ ColdTier::Taken ColdTier::put(const kv::UnstoredBlock& block) {
     give_buffer(std::move(buffer));
     return Taken::kLater;
   }
-  writing_[put.ticket] = {block.node, {block.cold.scope, block.cold.key}, block.cold.label, std::move(buffer)};
+  writing.buffer = std::move(buffer);
+  writing_[put.ticket] = std::move(writing);
   return Taken::kYes;
 }
 
@@ -74,6 +83,7 @@ ColdTier::Taken ColdTier::read_block(const kv::ColdBlock& cold, BlockId into, st
   Moving moving{tag, into, nullptr};
   storage::GetBlock get;
   get.block = stored(cold);
+  get.layout = executor_->layout();
   if (into != kNoBlock) get.into = executor_->host_memory(into);
   if (get.into.empty()) {
     moving.buffer = take_buffer();

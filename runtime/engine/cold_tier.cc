@@ -76,6 +76,7 @@ void ColdTier::open() {
     config.folder = services.data_dir;
     config.limits = limits_of(services.settings);
     config.mode = mode;
+    config.codec = exec::kv_codec();
     using Opened = std::pair<std::unique_ptr<storage::Disk>, Result<std::unique_ptr<storage::BlockStore>>>;
     auto made = std::make_shared<Opened>(nullptr, Error{});
     Result<std::unique_ptr<storage::Disk>> disk = services.open_disk();
@@ -104,7 +105,7 @@ void ColdTier::opened(Result<std::unique_ptr<storage::BlockStore>> store) {
     reason_ = store.error().message;
     log::warning("store", "the disk tier is not used: " + to_string(store.error()));
   }
-  if (identity_ != nullptr && identity_->weights_known) list();
+  if (identity_ != nullptr && identity_->weights_known) list_next();
 }
 
 void ColdTier::attach(kv::PrefixCache& cache, exec::Executor& executor, std::shared_ptr<const kv::Identity> identity,
@@ -118,16 +119,21 @@ void ColdTier::attach(kv::PrefixCache& cache, exec::Executor& executor, std::sha
 }
 
 void ColdTier::identity_known() {
-  identity_digest_ = kv::identity_digest(*identity_);
-  if (!opening_) list();
+  lineages_.attach(identity_, executor_->layout(), exec::kv_codec());
+  to_list_.clear();
+  choose_lineage();
+  to_list_.push_back(identity_);
+  if (!opening_) list_next();
 }
 
-// What lies on disk is asked for, of other identities too; until it was adopted nothing is written down.
-void ColdTier::list() {
+// What lies on disk for the next of these lineages is asked for, and at first of other identities too; until it was
+// adopted nothing is written down.
+void ColdTier::list_next() {
   list_ticket_ = next_ticket_++;
-  const bool asked = store_ != nullptr && mode_ != storage::StoreMode::kBypassed &&
+  const bool asked = !to_list_.empty() && store_ != nullptr && mode_ != storage::StoreMode::kBypassed &&
                      store_->list(std::nullopt, std::nullopt, list_ticket_);
   if (asked) return;
+  to_list_.clear();
   list_ticket_ = 0;
   ready_now();
 }
@@ -140,14 +146,15 @@ void ColdTier::ready_now() {
 void ColdTier::on_listed(const StoreEvent& event) {
   if (event.ticket != list_ticket_ || cache_ == nullptr) return;
   records_ = event.listing;
-  const bool posted = services_.loader.post([ticket = event.ticket, listing = event.listing, identity = *identity_,
-                                             inbox = services_.inbox, scopes = services_.registry.all_scopes(),
-                                             most = max_cold_nodes(services_.settings)] {
-    auto tree = std::make_shared<ListedTree>(listed_tree(*listing, scopes, identity, most));
-    inbox->push_reserved([ticket, tree](EngineLoop& loop) { loop.cold().chained(ticket, std::move(*tree)); });
-  });
+  const bool posted = services_.loader.post(
+      [ticket = event.ticket, listing = event.listing, identity = *to_list_.front(), inbox = services_.inbox,
+       scopes = services_.registry.all_scopes(), most = max_cold_nodes(services_.settings)] {
+        auto tree = std::make_shared<ListedTree>(listed_tree(*listing, scopes, identity, most));
+        inbox->push_reserved([ticket, tree](EngineLoop& loop) { loop.cold().chained(ticket, std::move(*tree)); });
+      });
   if (posted) return;
   log::warning("store", "the loader was busy: what lies on disk is found after the next load");
+  to_list_.clear();
   list_ticket_ = 0;
   ready_now();
 }
@@ -155,9 +162,11 @@ void ColdTier::on_listed(const StoreEvent& event) {
 void ColdTier::chained(std::uint64_t ticket, ListedTree tree) {
   if (ticket != list_ticket_ || cache_ == nullptr) return;
   lost_.insert(lost_.end(), tree.lost.begin(), tree.lost.end());
-  cache_->note_others(tree.others);
-  identities_->drop(tree.stale_identities, *requests_);
-  left_out_ = tree.left_out;
+  left_out_ += tree.left_out;
+  if (to_list_.front()->lineage == kernels::KvScheme::kExact) {
+    cache_->note_others(tree.others);
+    identities_->drop(tree.stale_identities, *requests_);
+  }
   listing_ = std::move(tree.blocks);
   adopted_ = 0;
   adopt_slice();
@@ -166,17 +175,21 @@ void ColdTier::chained(std::uint64_t ticket, ListedTree tree) {
 void ColdTier::adopt_slice() {
   if (list_ticket_ == 0 || adopted_ > listing_.size()) return;
   const std::size_t count = std::min(kAdoptedPerTurn, listing_.size() - adopted_);
-  cache_->adopt(std::span(listing_).subspan(adopted_, count), identity_);
+  cache_->adopt(std::span(listing_).subspan(adopted_, count), to_list_.front());
   adopted_ += count;
   if (adopted_ < listing_.size()) return;
   listing_.clear();
   adopted_ = kNotAdopting;
   list_ticket_ = 0;
-  pins_.bring_back(records_->records, *cache_, *requests_, services_.clock.wall());
   const auto records = std::exchange(records_, nullptr);
+  const bool exact = to_list_.front()->lineage == kernels::KvScheme::kExact;
+  to_list_.erase(to_list_.begin());
+  if (!exact) return list_next();
+  pins_.bring_back(records->records, *cache_, *requests_, services_.clock.wall());
   ready_now();  // begins with an empty book
   entry_records_->bring_back(records->records, *cache_, entries_, *requests_,
                              [this](TenantId tenant) { return services_.registry.scopes(tenant).ok(); });
+  if (!to_list_.empty()) list_next();
 }
 
 bool ColdTier::storing() const {
@@ -188,14 +201,15 @@ storage::StoredBlock ColdTier::stored(const kv::ColdBlock& cold) const {
   const kernels::KvLayout layout = executor_->layout();
   storage::StoredBlock block;
   block.scope = cold.scope;
-  block.identity = identity_digest_;
+  block.identity = lineages_.digest_of(cold.lineage);
+  block.scheme = static_cast<std::uint32_t>(cold.lineage);
   block.key = cold.key;
   block.parent = cold.parent;
   block.first_position = cold.first_position;
   block.valid_tokens = cold.valid;
   block.tokens = cold.tokens;
   block.slice_count = static_cast<std::uint32_t>(layout.slice_count());
-  block.slice_bytes = static_cast<std::uint32_t>(layout.slice_bytes());
+  block.slice_bytes = static_cast<std::uint32_t>(kernels::coded_slice_bytes(cold.lineage, layout));
   block.owner = cold.owner;
   block.created = cold.created;
   block.last_use = services_.clock.wall();
@@ -226,7 +240,7 @@ void ColdTier::write_down() {
     if (buffers_out_ > 0 && (buffers_out_ + 1) * bytes > kStagingBytes) return;
     const std::optional<kv::UnstoredBlock> next = cache_->next_unstored();
     if (!next) return;
-    if (goes_down(next->node) || put(*next) != Taken::kLater) continue;
+    if (goes_down(next->node) || put(*next, Form::kAsSet) != Taken::kLater) continue;
     cache_->store_later(next->node);
     return;
   }
@@ -283,8 +297,10 @@ void ColdTier::on_event(const StoreEvent& event) {
         give_buffer(std::move(found->second.buffer));
       }
       return;
-    case StoreEvent::Kind::kDurable: return on_durable(event);
-    case StoreEvent::Kind::kRefused: return on_refused(event);
+    case StoreEvent::Kind::kDurable:
+      return on_durable(event);
+    case StoreEvent::Kind::kRefused:
+      return on_refused(event);
     case StoreEvent::Kind::kRead:
     case StoreEvent::Kind::kMissed:
       if (!on_moved(event)) on_read(event);
@@ -292,13 +308,15 @@ void ColdTier::on_event(const StoreEvent& event) {
     case StoreEvent::Kind::kEvicted:
       if (cache_ != nullptr) cache_->drop_stored(event.key);
       return;
-    case StoreEvent::Kind::kListed: return on_listed(event);
+    case StoreEvent::Kind::kListed:
+      return on_listed(event);
     case StoreEvent::Kind::kDone:
       if (requests_) requests_->answered(event.ticket);
       if (!event.error.empty()) log::warning("store", event.error);
       return;
     case StoreEvent::Kind::kShredded:
-    case StoreEvent::Kind::kFlushed: return;
+    case StoreEvent::Kind::kFlushed:
+      return;
   }
 }
 
@@ -308,13 +326,13 @@ void ColdTier::on_durable(const StoreEvent& event) {
   Writing done = std::move(found->second);
   writing_.erase(found);
   give_buffer(std::move(done.buffer));
-  const bool stored = cache_ != nullptr && cache_->mark_stored(done.node);
-  if (mover_ != nullptr) mover_->written(done.node, storage::Refusal::kNone);
-  if (!stored) {
+  const bool known = known_below(done);
+  if (mover_ != nullptr && !done.rounded) mover_->written(done.node, storage::Refusal::kNone);
+  if (!known) {
     if (cache_ != nullptr) lost_.push_back(done.name);
     return;
   }
-  identities_->note(done.name.scope, *identity_, identity_digest_, *requests_);
+  identities_->note(done.name.scope, *done.lineage, lineages_.digest_of(done.lineage->lineage), *requests_);
   if (done.label.empty()) return;
   storage::StoredRecord record{done.name.scope, kLabelRecord, record_id(done.name.key), {}};
   record.bytes.assign(done.name.key.begin(), done.name.key.end());
@@ -326,12 +344,12 @@ void ColdTier::on_durable(const StoreEvent& event) {
 void ColdTier::on_refused(const StoreEvent& event) {
   const auto found = writing_.find(event.ticket);
   if (found == writing_.end()) return;
-  const NodeId node = found->second.node;
-  give_buffer(std::move(found->second.buffer));
+  Writing done = std::move(found->second);
   writing_.erase(found);
+  give_buffer(std::move(done.buffer));
   const bool there = event.refusal == storage::Refusal::kAlreadyThere;
-  if (there && cache_ != nullptr) cache_->mark_stored(node);
-  if (mover_ != nullptr) mover_->written(node, there ? storage::Refusal::kNone : event.refusal);
+  if (there) known_below(done);
+  if (mover_ != nullptr && !done.rounded) mover_->written(done.node, there ? storage::Refusal::kNone : event.refusal);
 }
 
 bool ColdTier::drained() {
@@ -358,6 +376,8 @@ void ColdTier::detach() {
   list_ticket_ = 0;
   ready_ = nullptr;
   lost_.clear();
+  to_list_.clear();
+  lineages_.detach();
   cache_ = nullptr;
   executor_ = nullptr;
   identity_.reset();
@@ -393,6 +413,8 @@ void ColdTier::shred(const ScopeId& scope) {
 void ColdTier::apply_settings() {
   mode_ = mode_of(services_.settings);
   always_ = services_.settings.text(Key::kStoreRestore) == "always";
+  choose_lineage();
+  if (!to_list_.empty() && list_ticket_ == 0 && !opening_) list_next();
   if (store_ == nullptr) return;
   store_->set_limits(limits_of(services_.settings));
   store_->set_mode(mode_);
@@ -403,6 +425,10 @@ ColdTierState ColdTier::state() const {
   state.used = store_ != nullptr;
   state.reason = reason_;
   state.mode = services_.settings.text(Key::kStoreMode);
+  state.codec =
+      kernels::kv_scheme_name(lineages_.chosen() == nullptr ? kernels::KvScheme::kExact : lineages_.chosen()->lineage);
+  state.codec_note = lineages_.note();
+  state.codec_error = lineages_.sampled_error();
   if (store_ != nullptr) state.counters = store_->counters();
   state.unlisted_blocks = left_out_ + (cache_ == nullptr ? 0 : cache_->counts().forgotten_cold);
   return state;

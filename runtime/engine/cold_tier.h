@@ -20,10 +20,10 @@
 #include <unordered_set>
 #include <vector>
 
+#include "runtime/engine/lineages.h"
 #include "runtime/engine/restore_plan.h"
 #include "runtime/engine/services.h"
 #include "runtime/engine/stored_pins.h"
-#include "runtime/kv/prefix_cache.h"
 #include "runtime/sched/tier_gate.h"
 #include "storage/block_store.h"
 
@@ -40,19 +40,22 @@ class StoredIdentities;
 
 struct ColdTierState {
   bool used = false;
-  std::string reason;  // why it is not
-  std::string mode;    // the setting
+  std::string reason;      // why it is not
+  std::string mode;        // the setting
+  std::string codec;       // the form in which blocks go down now
+  std::string codec_note;  // why not in the one that was asked for
+  double codec_error = 0;  // mean relative error of its samples
   storage::StoreCounters counters;
   std::uint64_t restored_blocks = 0;
   std::uint64_t restored_tokens = 0;
-  double restore_ms = 0;          // spent waiting for them, summed over requests
+  double restore_ms = 0;              // spent waiting for them, summed over requests
   std::uint64_t declined_slower = 0;  // requests that computed what lay below, by reason
   std::uint64_t declined_room = 0;
   std::uint64_t declined_late = 0;
   std::uint64_t declined_damaged = 0;
   std::uint64_t declined_stalled = 0;
   std::uint64_t unlisted_blocks = 0;  // on disk beyond what the tree may know of it
-  std::uint64_t mixed_restores = 0;  // requests that computed a start while the rest was read
+  std::uint64_t mixed_restores = 0;   // requests that computed a start while the rest was read
 };
 
 // Is the copy itself to blame, so that it is not to be asked for again?
@@ -66,6 +69,7 @@ class ColdTier final : public sched::TierGate {
   static constexpr std::size_t kStagingBytes = 8u << 20;
   static constexpr std::size_t kReadBytes = 16u << 20;
   static constexpr double kLongestWaitMs = 2000;
+  static constexpr std::uint32_t kWorthTokens = 16;   // fewer are computed along with the rest
   static constexpr double kAssumedBytesPerS = 400e6;  // of reads, until the first were measured
 
   // entries: of the loaded model's tree; it outlives this.
@@ -84,7 +88,7 @@ class ColdTier final : public sched::TierGate {
   // Whether everything sealed is durable or refused, pins and deletes are written and nothing is on its way; asked
   // again at each turn until it is.
   bool drained();
-  void detach();          // Requires: drained, or closed
+  void detach();  // Requires: drained, or closed
 
   void tick();
   void take_events();
@@ -105,7 +109,7 @@ class ColdTier final : public sched::TierGate {
   // now, or requests read; kNo: it cannot be had.
   enum class Taken : std::uint8_t { kYes, kLater, kNo };
   void set_mover(BlockMover* mover) { mover_ = mover; }
-  Status usable() const;  // kUnavailable or kConflict with the reason why nothing can be moved now
+  Status usable() const;           // kUnavailable or kConflict with the reason why nothing can be moved now
   Taken write_block(NodeId node);  // kYes too where it is on its way already
   // into: an arriving block, or kNoBlock when it is only to be proved.
   Taken read_block(const kv::ColdBlock& cold, BlockId into, std::uint64_t tag);
@@ -114,6 +118,7 @@ class ColdTier final : public sched::TierGate {
   Ticks store_cpu_ns() const;  // that the store's threads used since it was opened
 
   // TierGate
+  std::shared_ptr<const kv::PromptKeys> keys_for(const sched::SequenceSpec& spec) override;
   sched::GateAnswer ask(const sched::SequenceSpec& spec, const kv::Outlook& outlook,
                         const sched::PrefillCost& cost) override;
   kv::Restored opened(SeqId seq) override;
@@ -125,6 +130,8 @@ class ColdTier final : public sched::TierGate {
   using Buffer = std::vector<std::byte>;
   struct Writing {
     NodeId node{};
+    std::shared_ptr<const kv::Identity> lineage;
+    std::optional<kv::ChainedBlock> rounded;  // it is no copy of the node: adopted under `lineage` once durable
     kv::StoredName name;
     std::string label;
     std::unique_ptr<Buffer> buffer;  // null once copied
@@ -158,7 +165,8 @@ class ColdTier final : public sched::TierGate {
   static constexpr std::size_t kUndurable = 512;  // blocks copied and not durable yet
 
   void write_down();
-  Taken put(const kv::UnstoredBlock& block);
+  enum class Form : std::uint8_t { kExact, kAsSet };  // as store.codec says
+  Taken put(const kv::UnstoredBlock& block, Form form);
   bool goes_down(NodeId node) const;
   bool on_moved(const storage::StoreEvent& event);
   void drop_lost();
@@ -174,12 +182,15 @@ class ColdTier final : public sched::TierGate {
   void on_refused(const storage::StoreEvent& event);
   void on_read(const storage::StoreEvent& event);
   void on_listed(const storage::StoreEvent& event);
-  void list();
+  void list_next();
+  void choose_lineage();
+  kv::ColdBlock kept_as(const kv::UnstoredBlock& block, std::span<const std::byte> bytes, Writing& writing);
+  bool known_below(const Writing& done);
   void ready_now();
-  Restore planned(const kv::Outlook& outlook, const sched::PrefillCost& cost) const;
+  Restore planned(const kv::Outlook& outlook, const sched::PrefillCost& cost, kernels::KvScheme lineage) const;
   sched::GateAnswer begin(Restore& restore, const sched::SequenceSpec& spec);
   sched::GateAnswer go_on(Restore& restore, const kv::Outlook& outlook);
-  ReadRate read_rate(std::uint32_t blocks) const;
+  ReadRate read_rate(std::uint32_t blocks, kernels::KvScheme lineage) const;
   storage::StoredBlock stored(const kv::ColdBlock& cold) const;
   std::unique_ptr<Buffer> take_buffer();
   void give_buffer(std::unique_ptr<Buffer> buffer);
@@ -201,7 +212,9 @@ class ColdTier final : public sched::TierGate {
   exec::Executor* executor_ = nullptr;
   std::shared_ptr<const kv::Identity> identity_;
   std::function<void()> ready_;
-  std::vector<kv::ChainedBlock> listing_;  // being adopted
+  Lineages lineages_;
+  std::vector<std::shared_ptr<const kv::Identity>> to_list_;  // still to be asked for; the first is being adopted
+  std::vector<kv::ChainedBlock> listing_;                     // being adopted
   std::shared_ptr<const storage::StoreListing> records_;
   StoredPins pins_;
   std::unique_ptr<StoredIdentities> identities_;
@@ -222,7 +235,6 @@ class ColdTier final : public sched::TierGate {
   std::size_t buffers_out_ = 0;
   std::vector<kv::StoredName> lost_;  // to be dropped from the store
   std::unordered_set<ScopeId, DigestHash> scopes_;
-  Digest256 identity_digest_{};
   std::vector<storage::StoreEvent> events_;
   ColdTierState totals_;
 };

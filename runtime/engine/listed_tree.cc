@@ -17,6 +17,7 @@ using storage::StoredRecord;
 
 kv::ColdBlock cold_from(const StoredBlock& stored) {
   kv::ColdBlock cold;
+  cold.lineage = static_cast<kernels::KvScheme>(stored.scheme);
   cold.scope = stored.scope;
   cold.key = stored.key;
   cold.parent = stored.parent;

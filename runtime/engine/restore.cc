@@ -7,7 +7,6 @@
 namespace larder::engine {
 namespace {
 
-constexpr std::uint32_t kWorthTokens = 16;  // fewer are computed along with the rest
 constexpr double kFirstByteMs = 1.0;
 constexpr double kAheadMs = 25;  // of reading in flight: a newcomer waits no longer than that
 constexpr std::size_t kLeastReadBytes = 1u << 20;
@@ -35,10 +34,11 @@ void ColdTier::decline(Restore& restore, const char* why, std::uint64_t& count) 
 }
 
 // The disk is shared block by block: of each other restore as many blocks come between these, at most.
-ReadRate ColdTier::read_rate(std::uint32_t blocks) const {
+ReadRate ColdTier::read_rate(std::uint32_t blocks, kernels::KvScheme lineage) const {
   ReadRate read;
   read.first_ms = kFirstByteMs;
-  read.block_ms = static_cast<double>(executor_->layout().block_bytes()) / read_bytes_per_s_ * 1e3;
+  const std::size_t block_bytes = kernels::coded_block_bytes(lineage, executor_->layout());
+  read.block_ms = static_cast<double>(block_bytes) / read_bytes_per_s_ * 1e3;
   std::size_t ahead = reading_.size();
   for (const auto& [id, other] : restores_) {
     if (!other.arrival.open()) continue;
@@ -49,13 +49,14 @@ ReadRate ColdTier::read_rate(std::uint32_t blocks) const {
 }
 
 // Both estimates, from measured rates, and what follows from them.
-ColdTier::Restore ColdTier::planned(const kv::Outlook& outlook, const sched::PrefillCost& cost) const {
+ColdTier::Restore ColdTier::planned(const kv::Outlook& outlook, const sched::PrefillCost& cost,
+                                    kernels::KvScheme lineage) const {
   Restore restore;
   restore.asked = services_.clock.now();
   restore.cost = cost;
   restore.run = {outlook.cached_tokens / kernels::kBlockTokens * kernels::kBlockTokens, 0};
   restore.run.tokens = outlook.known_tokens - restore.run.position;
-  restore.plan = plan_restore(restore.run, read_rate(restore.run.blocks()), cost, always_);
+  restore.plan = plan_restore(restore.run, read_rate(restore.run.blocks(), lineage), cost, always_);
   restore.note.tier = "disk";
   restore.note.estimate_ms = restore.plan.estimate_ms;
   restore.note.compute_ms = restore.plan.compute_ms;
@@ -71,7 +72,7 @@ sched::GateAnswer ColdTier::ask(const sched::SequenceSpec& spec, const kv::Outlo
   const auto known = restores_.find(spec.seq.value);
   if (known == restores_.end()) {
     if (!worth) return {};
-    Restore restore = planned(outlook, cost);
+    Restore restore = planned(outlook, cost, spec.keys->identity->lineage);
     if (!restore.plan.read) {
       restore.note.declined_read_ms = restore.plan.read_ms;
       restore.note.declined_compute_ms = restore.plan.compute_ms;
@@ -156,6 +157,7 @@ bool ColdTier::issue(std::uint64_t id, Restore& restore) {
   Reading reading{id, restore.issued, nullptr};
   storage::GetBlock get;
   get.block = stored(block.cold);
+  get.layout = executor_->layout();
   get.into = executor_->host_memory(block.to);
   if (get.into.empty()) {
     reading.buffer = take_buffer();

@@ -129,6 +129,13 @@ void SnapshotBuilder::add_store(Snapshot& all, const ColdTier& cold) {
   store.last_failure = counters.last_failure;
   store.io_path = counters.io_path;
   store.cipher = counters.cipher;
+  store.codec = state.codec;
+  store.codec_note = state.codec_note;
+  store.codec_error = state.codec_error;
+  for (const kernels::KvScheme scheme : {kernels::KvScheme::kInt8, kernels::KvScheme::kInt4}) {
+    store.rounded_blocks += state.counters.by_scheme[static_cast<std::size_t>(scheme)].blocks;
+    store.rounded_bytes += state.counters.by_scheme[static_cast<std::size_t>(scheme)].bytes;
+  }
   store.restored_blocks = state.restored_blocks;
   store.restored_tokens = state.restored_tokens;
   store.restore_ms = state.restore_ms;

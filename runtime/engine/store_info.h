@@ -36,6 +36,11 @@ struct StoreInfo {
   std::string last_failure;
   std::string io_path;
   std::string cipher;
+  std::string codec;        // the form in which blocks go down now: "exact", "int8", "int4"
+  std::string codec_note;   // why not in the one that store.codec asks for
+  double codec_error = 0;   // mean relative error of sampled blocks
+  std::uint64_t rounded_blocks = 0;  // of blocks
+  std::uint64_t rounded_bytes = 0;
   std::uint64_t restored_blocks = 0;
   std::uint64_t restored_tokens = 0;
   double restore_ms = 0;  // that requests waited for them, in all

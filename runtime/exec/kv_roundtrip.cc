@@ -5,10 +5,13 @@
 #include <cmath>
 #include <cstring>
 
+#include "kernels/cpu/kernel_set.h"
 #include "kernels/layout/half.h"
 #include "runtime/base/invariant.h"
 
 namespace larder::exec {
+
+kernels::KvCodecKernels kv_codec() { return kernels::select_kernels(kernels::IsaRequest::kAuto)->codec; }
 
 void KvDifference::add(const KvDifference& other) {
   values += other.values;

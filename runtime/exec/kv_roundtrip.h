@@ -17,6 +17,9 @@
 
 namespace larder::exec {
 
+// The codecs of this processor; every tier's give the same bits.
+kernels::KvCodecKernels kv_codec();
+
 // Differences of K or of V over the valid tokens, as plain values.
 struct KvDifference {
   std::uint64_t values = 0;

@@ -112,6 +112,8 @@ class CacheCore {
   bool shed_cold();
   void forget_copies(NodeIndex top);  // of a node and all below it; they stay where they are
   void note_unstored(NodeId node);
+  // What is pinned is written down exact, whatever was written instead of it before.
+  void want_copies(NodeIndex end);
   void detach(const std::vector<NodeIndex>& top_first, bool ghosts, Removed& removed);
   NodeIndex run_start(NodeIndex node) const;  // first node of the row that describe() shows it in
   // `walk`: all that is known; `seen`: how far the pool holds it.

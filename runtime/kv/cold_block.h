@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "kernels/layout/kv_codec.h"
 #include "kernels/layout/kv_layout.h"
 #include "runtime/base/clock.h"
 #include "runtime/base/ids.h"
@@ -36,6 +37,7 @@ struct ColdBlock {
   WallTime created = 0;
   WallTime last_hit = 0;
   bool pinned = false;
+  kernels::KvScheme lineage = kernels::KvScheme::kExact;
   std::string label;  // where it differs from the parent's
 };
 

@@ -64,6 +64,7 @@ Result<PinAnswer> PrefixCache::pin(const PinRequest& request) {
   answer.pin.id = PinId{++core.next_pin};
   core.pin_path(node, true);
   core.pins.push_back(answer.pin);
+  core.want_copies(node);
   return answer;
 }
 

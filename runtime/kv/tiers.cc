@@ -25,6 +25,7 @@ ColdBlock cold_under(const CacheCore& core, const Node& node, const Identity& id
   cold.created = node.created;
   cold.last_hit = node.last_hit;
   cold.pinned = node.pins > 0;
+  cold.lineage = identity.lineage;
   if (parent.is_root() || parent.label != node.label) cold.label = node.label;
   return cold;
 }
@@ -256,6 +257,14 @@ void CacheCore::note_unstored(NodeId node) {
   unstored.push_back(node);
   if (unstored.size() <= 2 * std::size_t{options.block_count} + 64) return;
   std::erase_if(unstored, [this](NodeId each) { return tree.find(each) == kNoNode; });
+}
+
+void CacheCore::want_copies(NodeIndex end) {
+  std::vector<NodeId> path;
+  for (NodeIndex at = end; !tree.at(at).is_root(); at = tree.at(at).parent) {
+    if (!tree.at(at).stored) path.push_back(tree.at(at).id);
+  }
+  for (auto parent_first = path.rbegin(); parent_first != path.rend(); ++parent_first) note_unstored(*parent_first);
 }
 
 bool CacheCore::shed_cold() {

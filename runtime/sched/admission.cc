@@ -143,7 +143,7 @@ bool Scheduler::admit_one() {
   const bool full = active_count() >= limits_.max_batch;
   for (Sequence* candidate : candidates()) {
     if (full && active_of(candidate->spec.tenant) > 0) continue;
-    if (gate_ != nullptr) candidate->spec.keys = gate_->keys_for(candidate->spec);
+    if (gate_ != nullptr && !candidate->started) candidate->spec.keys = gate_->keys_for(candidate->spec);
     const kv::Outlook outlook = cache_.outlook(*candidate->spec.prompt, *candidate->spec.keys);
     if (must_wait(*candidate, outlook)) continue;
     const GateAnswer gate =

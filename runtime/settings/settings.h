@@ -42,6 +42,7 @@ enum class Key : std::uint8_t {
   kPinsBudgetPercent,
   kStoreMode,
   kStoreRestore,
+  kStoreCodec,
   kStoreCapBytes,
   kStoreKeepFreeBytes,
   kStoreWriteBudgetBytes,

@@ -53,6 +53,9 @@ constexpr Table kTable{{
      "leaves the folder alone from the next start."},
     {Key::kStoreRestore, "store.restore", kChoice, "auto", 0, 0, "", "auto|always", false,
      "When cached prompts are read back from disk: auto where that is measured to be faster than computing them."},
+    {Key::kStoreCodec, "store.codec", kChoice, "exact", 0, 0, "", "exact|int8|int4", false,
+     "How cached prompts are kept on disk from now on: exact gives the same answers bit for bit; int8 takes about half "
+     "the room and int4 less than a third, rounded, and each answer from them says so. Pinned ones stay exact."},
     {Key::kStoreCapBytes, "store.cap_bytes", kInt, "53687091200", std::int64_t{64} << 20, 64 * kTiB, "bytes", "", false,
      "Room on disk for cached prompts, counted in real bytes; what was used longest ago gives way."},
     {Key::kStoreKeepFreeBytes, "store.keep_free_bytes", kInt, "0", 0, 64 * kTiB, "bytes", "", false,

@@ -59,6 +59,11 @@ constexpr SettingWord kWords[] = {
      QT_TRANSLATE_NOOP(
          "SettingHelp",
          "When cached prompts are read back from disk: auto where that is measured to be faster than computing them.")},
+    {"store.codec", QT_TRANSLATE_NOOP("SettingTitle", "Form on disk"),
+     QT_TRANSLATE_NOOP("SettingHelp",
+                       "How cached prompts are kept on disk from now on: exact gives the same answers bit for bit; int8 "
+                       "takes about half the room and int4 less than a third, rounded, and each "
+                       "answer from them says so. Pinned ones stay exact.")},
     {"store.cap_bytes", QT_TRANSLATE_NOOP("SettingTitle", "Room on disk"),
      QT_TRANSLATE_NOOP("SettingHelp",
                        "Room on disk for cached prompts, counted in real bytes; what was used longest ago gives way.")},
@@ -141,6 +146,9 @@ constexpr std::pair<const char*, const char*> kChoices[] = {
     {"frozen", QT_TRANSLATE_NOOP("SettingChoice", "frozen: read only")},
     {"bypass", QT_TRANSLATE_NOOP("SettingChoice", "bypass: neither read nor write")},
     {"off", QT_TRANSLATE_NOOP("SettingChoice", "off")},
+    {"exact", QT_TRANSLATE_NOOP("SettingChoice", "exact")},
+    {"int8", QT_TRANSLATE_NOOP("SettingChoice", "rounded to 8 bits (int8)")},
+    {"int4", QT_TRANSLATE_NOOP("SettingChoice", "rounded to 4 bits (int4)")},
     {"always", QT_TRANSLATE_NOOP("SettingChoice", "always")},
     {"debug", QT_TRANSLATE_NOOP("SettingChoice", "everything, for finding faults")},
     {"info", QT_TRANSLATE_NOOP("SettingChoice", "what happens")},

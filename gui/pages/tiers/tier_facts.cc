@@ -75,6 +75,9 @@ QVector<CaptionedFigure> diskFigures(const StoreInfo& store) {
       {TierText::tr("Requests waited for it"), store.restored_blocks > 0 ? durationText(store.restore_ms) : noData()},
       {TierText::tr("Computed instead, requests"), declinedText(store)},
       {TierText::tr("Written today"), writeBudgetText(store)},
+      {TierText::tr("Rounded"), store.rounded_blocks > 0 ? TierText::tr("%1, %2").arg(blocksText(store.rounded_blocks),
+                                                                                     bytesText(store.rounded_bytes))
+                                                         : TierText::tr("nothing")},
       {TierText::tr("Gave way here"), blocksText(store.evicted_blocks)},
       {TierText::tr("Not taken"), blocksText(store.refused_blocks)},
       {TierText::tr("Read and not found"), blocksText(store.missed_reads)},

@@ -135,12 +135,12 @@ inline void fill(Filler& f, engine::PoolInfo& p) {
 inline void fill(Filler& f, engine::StoreInfo& s) {
   auto& [used, reason, mode, blocks, on_disk, cap, keep_free, pinned, queued, queued_bytes, lag, stored, written, read,
          read_bytes, evicted, refused, missed, read_rate, write_rate, budget, spent, damaged, failed, last_failure,
-         io_path, cipher, restored, restored_tokens, restore_ms, slower, room, late, broken, stalled, unlisted,
-         mixed] = s;
+         io_path, cipher, codec, note, error, rounded, rounded_bytes, restored, restored_tokens, restore_ms, slower,
+         room, late, broken, stalled, unlisted, mixed] = s;
   f.fill(used, reason, mode, blocks, on_disk, cap, keep_free, pinned, queued, queued_bytes, lag, stored, written, read,
          read_bytes, evicted, refused, missed, read_rate, write_rate, budget, spent, damaged, failed, last_failure,
-         io_path, cipher, restored, restored_tokens, restore_ms, slower, room, late, broken, stalled, unlisted,
-         mixed);
+         io_path, cipher, codec, note, error, rounded, rounded_bytes, restored, restored_tokens, restore_ms, slower,
+         room, late, broken, stalled, unlisted, mixed);
 }
 
 inline void fill(Filler& f, engine::Interval& i) {
