@@ -61,9 +61,9 @@ constexpr SettingWord kWords[] = {
          "When cached prompts are read back from disk: auto where that is measured to be faster than computing them.")},
     {"store.codec", QT_TRANSLATE_NOOP("SettingTitle", "Form on disk"),
      QT_TRANSLATE_NOOP("SettingHelp",
-                       "How cached prompts are kept on disk from now on: exact gives the same answers bit for bit; int8 "
-                       "takes about half the room and int4 less than a third, rounded, and each "
-                       "answer from them says so. Pinned ones stay exact.")},
+                       "How cached prompts are kept on disk from now on: exact gives the same answers bit for bit; "
+                       "int8 takes about half the room and int4 less than a third, rounded, and each answer from them "
+                       "says so. Pinned ones stay exact.")},
     {"store.cap_bytes", QT_TRANSLATE_NOOP("SettingTitle", "Room on disk"),
      QT_TRANSLATE_NOOP("SettingHelp",
                        "Room on disk for cached prompts, counted in real bytes; what was used longest ago gives way.")},
