@@ -15,10 +15,10 @@ constexpr int kLongestWaitMs = 30'000;
 
 constexpr const char* kTooLarge = "too large";  // property of a reply
 
-// An answer that grows beyond what will be read is cut off while it comes; until then no more of it is taken from the
-// socket than tells that it is too large.
+// An answer that grows beyond what will be read is cut off while it comes; not much more of it is taken from the socket,
+// however late this thread sees it.
 void bound(QNetworkReply* reply) {
-  reply->setReadBufferSize(kMaxAnswerBytes + 1);
+  reply->setReadBufferSize(kMaxAnswerBytes + kMaxAnswerBytes / 4);
   QObject::connect(reply, &QNetworkReply::readyRead, reply, [reply] {
     if (reply->bytesAvailable() <= kMaxAnswerBytes) return;
     reply->setProperty(kTooLarge, true);
