@@ -6,6 +6,7 @@
 #include <QSignalSpy>
 #include <QTcpServer>
 #include <QTcpSocket>
+#include <QTimer>
 #include <QtTest>
 #include <functional>
 #include <memory>
@@ -139,27 +140,36 @@ void RemoteClientTest::aWrongAnswerIsSaidInWords() {
   QVERIFY(client.view()->tree != nullptr && client.view()->requests.isEmpty());
 }
 
+// A mebibyte every other millisecond, for as long as somebody takes it.
 void RemoteClientTest::anEndlessAnswerIsCutOff() {
+  constexpr qint64 kPiece = 1 << 20;
   QTcpServer server;
   QVERIFY(server.listen(QHostAddress::LocalHost));
   qint64 written = 0;
+  bool closed = false;
   connect(&server, &QTcpServer::newConnection, &server, [&] {
     QTcpSocket* socket = server.nextPendingConnection();
-    const auto more = [socket, &written] {
-      const QByteArray chunk = "100000\r\n" + QByteArray(1 << 20, ' ') + "\r\n";
-      if (socket->bytesToWrite() < 4 << 20) written += socket->write(chunk);
-    };
-    connect(socket, &QTcpSocket::readyRead, socket, [socket, more] {
+    auto* pace = new QTimer(socket);
+    pace->setInterval(2);
+    connect(pace, &QTimer::timeout, socket, [socket, &written] {
+      const QByteArray chunk = "100000\r\n" + QByteArray(kPiece, ' ') + "\r\n";
+      if (socket->bytesToWrite() < 4 * kPiece) written += socket->write(chunk);
+    });
+    connect(socket, &QTcpSocket::readyRead, socket, [socket, pace] {
       socket->readAll();
       socket->write("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n");
-      more();
+      pace->start();
     });
-    connect(socket, &QTcpSocket::bytesWritten, socket, more);
+    connect(socket, &QTcpSocket::disconnected, socket, [pace, &closed] {
+      pace->stop();
+      closed = true;
+    });
   });
   RemoteClient client(QUrl(QStringLiteral("http://127.0.0.1:%1").arg(server.serverPort())), QString());
   QTRY_VERIFY_WITH_TIMEOUT(client.linkState() == LinkState::kFailed, 60'000);
   QVERIFY2(client.linkReason().contains(QStringLiteral("64 MiB")), qPrintable(client.linkReason()));
-  QVERIFY(written < 128 << 20);
+  QTRY_VERIFY_WITH_TIMEOUT(closed, 60'000);
+  QVERIFY(written < 256 * kPiece);
 }
 
 void RemoteClientTest::silenceIsALossAfterAWhile() {
