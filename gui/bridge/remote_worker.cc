@@ -15,8 +15,8 @@ constexpr int kLongestWaitMs = 30'000;
 
 constexpr const char* kTooLarge = "too large";  // property of a reply
 
-// An answer that grows beyond what will be read is cut off while it comes; not much more of it is taken from the socket,
-// however late this thread sees it.
+// An answer that grows beyond what will be read is cut off while it comes; not much more of it is taken from the
+// socket, however late this thread sees it.
 void bound(QNetworkReply* reply) {
   reply->setReadBufferSize(kMaxAnswerBytes + kMaxAnswerBytes / 4);
   QObject::connect(reply, &QNetworkReply::readyRead, reply, [reply] {

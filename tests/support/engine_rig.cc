@@ -256,8 +256,9 @@ std::shared_ptr<const engine::Snapshot> EngineRig::fresh(const engine::Principal
   }
 }
 
+// As long as a disk may need for a sync beside other programs' writes.
 bool EngineRig::wait_until(const std::function<bool(const engine::Snapshot&)>& seen) {
-  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(90);
   while (std::chrono::steady_clock::now() < deadline) {
     if (seen(*fresh(admin()))) return true;
   }
