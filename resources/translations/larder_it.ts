@@ -557,6 +557,14 @@
         <source>found damaged in memory</source>
         <translation>trovato danneggiato in memoria</translation>
     </message>
+    <message>
+        <source>the pool was made smaller</source>
+        <translation>la riserva è stata ridotta</translation>
+    </message>
+    <message>
+        <source>pool made smaller</source>
+        <translation>riserva ridotta</translation>
+    </message>
 </context>
 <context>
     <name>Numbers</name>

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/exec/block_arena.h"
 
+#include <algorithm>
 #include <cstring>
 #include <limits>
+#include <vector>
 
 #include "kernels/layout/checksum.h"
 
@@ -27,20 +29,45 @@ void copy_slice(const kernels::KvLayout& layout, const std::byte* from, std::byt
 
 }  // namespace
 
-Result<BlockArena> BlockArena::create(const kernels::KvLayout& layout, std::uint32_t block_count) {
+Result<BlockArena> BlockArena::create(const kernels::KvLayout& layout, std::uint32_t block_count, std::uint32_t most) {
+  most = std::max(most, block_count);
   if (layout.type == kernels::KvType::kI8) {
     return Error{ErrorCode::kUnsupported, "KV type int8 has no kernels in this build; use f16 or f32", ""};
   }
   const std::size_t block_bytes = layout.block_bytes();
-  if (block_bytes != 0 && block_count > std::numeric_limits<std::size_t>::max() / 2 / block_bytes) {
-    return Error{ErrorCode::kResourceExhausted, std::to_string(block_count) + " KV blocks of " +
+  if (block_bytes != 0 && most > std::numeric_limits<std::size_t>::max() / 2 / block_bytes) {
+    return Error{ErrorCode::kResourceExhausted, std::to_string(most) + " KV blocks of " +
                                                     std::to_string(block_bytes) + " bytes: too many", ""};
   }
   BlockArena arena;
   arena.layout_ = layout;
   arena.block_count_ = block_count;
-  ASSIGN_OR_RETURN(arena.memory_, MappedMemory::map(block_count * block_bytes, "the KV pool"));
+  arena.most_ = most;
+  ASSIGN_OR_RETURN(arena.memory_, MappedMemory::map(most * block_bytes, "the KV pool"));
   return arena;
+}
+
+Status BlockArena::grow(std::uint32_t block_count) {
+  if (block_count > most_) {
+    return Error{ErrorCode::kResourceExhausted,
+                 "the KV pool was set up for at most " + std::to_string(most_) + " blocks, " +
+                     std::to_string(block_count) + " are asked for: load the model again",
+                 "pool.bytes"};
+  }
+  block_count_ = std::max(block_count_, block_count);
+  return {};
+}
+
+// Neighbours go together, so that blocks smaller than a page are given back too.
+void BlockArena::give_back(std::span<const BlockId> blocks) const {
+  std::vector<BlockId> sorted(blocks.begin(), blocks.end());
+  std::sort(sorted.begin(), sorted.end());
+  for (std::size_t begin = 0; begin < sorted.size();) {
+    std::size_t end = begin + 1;
+    while (end < sorted.size() && sorted[end].value == sorted[end - 1].value + 1) ++end;
+    memory_.give_back(sorted[begin].value * layout_.block_bytes(), (end - begin) * layout_.block_bytes());
+    begin = end;
+  }
 }
 
 std::uint64_t BlockArena::checksum(BlockId id) const { return kernels::block_checksum(layout_, block(id)); }

@@ -64,7 +64,8 @@ Result<std::unique_ptr<Executor>> CpuExecutor::create(std::shared_ptr<const mode
     return Error{ErrorCode::kInvalidArgument, std::to_string(threads) + " threads, expected at most 1024", ""};
   }
   ASSIGN_OR_RETURN(BlockArena arena,
-                   BlockArena::create(model->config().kv_layout(options.kv_type), options.block_count));
+                   BlockArena::create(model->config().kv_layout(options.kv_type), options.block_count,
+                                      options.most_blocks));
   std::unique_ptr<CpuExecutor> executor(
       new CpuExecutor(std::move(model), kernels, threads, options.max_rows, std::move(arena), std::move(done)));
   ASSIGN_OR_RETURN(executor->device_, CpuDevice::create(*executor->model_, kernels, options.max_rows, executor->arena_,

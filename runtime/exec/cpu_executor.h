@@ -38,6 +38,8 @@ class CpuExecutor final : public Executor {
   const DeviceInfo& info() const override { return info_; }
   kernels::KvLayout layout() const override { return arena_.layout(); }
   std::uint32_t block_count() const override { return arena_.block_count(); }
+  Status grow(std::uint32_t block_count) override { return arena_.grow(block_count); }
+  void release_blocks(std::span<const BlockId> blocks) override { arena_.give_back(blocks); }
   void submit(Step step) override EXCLUDES(mutex_);
   void abort(std::uint64_t step_id) override EXCLUDES(mutex_);
   Status read_block(BlockId block, std::span<std::byte> out) const override;

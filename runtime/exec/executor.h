@@ -5,8 +5,8 @@
 // Bounds:   at most 64 steps submitted and not yet done; the submitter counts them.
 // Errors:   in StepResult::status; kCancelled after abort, kDevice when the device is lost.
 // Owns:     its block arena (ids 0..block_count-1), hidden slots, threads. Weights are shared.
-// Threads:  submit and abort from the engine thread; read_block and write_block from any, for blocks that no step
-//           touches meanwhile.
+// Threads:  submit, abort, grow, block_count and release_blocks from the engine thread; read_block and write_block from
+//           any, for blocks that no step touches meanwhile.
 #pragma once
 
 #include <cstdint>
@@ -31,6 +31,7 @@ using StepDone = std::function<void(StepResult)>;
 
 struct ExecutorOptions {
   std::uint32_t block_count = 0;
+  std::uint32_t most_blocks = 0;  // to which grow may go; fewer than block_count: no more
   kernels::KvType kv_type = kernels::KvType::kF16;
   std::uint32_t threads = 0;      // 0: one per core, one left to the desktop where there are more than two
   std::uint32_t max_rows = 2048;  // rows of the largest step
@@ -49,6 +50,10 @@ class Executor {
   virtual const DeviceInfo& info() const = 0;
   virtual kernels::KvLayout layout() const = 0;
   virtual std::uint32_t block_count() const = 0;
+  // Makes ids up to block_count - 1 usable; fewer than there are changes nothing.  Errors: kResourceExhausted.
+  virtual Status grow(std::uint32_t block_count) = 0;
+  // The memory of these blocks goes back to the system as far as it can; they stay usable, what they held is lost.
+  virtual void release_blocks(std::span<const BlockId> blocks) = 0;
   virtual void submit(Step step) = 0;
   // Raises the abort flag of a step; it is read once per layer. Unknown ids are ignored.
   virtual void abort(std::uint64_t step_id) = 0;

@@ -14,7 +14,8 @@ namespace larder::exec {
 
 class MappedMemory {
  public:
-  // 0 bytes is allowed and maps nothing. Large mappings ask for huge pages. `what` names the use in the error.
+  // 0 bytes is allowed and maps nothing. Large mappings ask for huge pages. `what` names the use in the error. Nothing
+  // is set aside for the pages: a mapping may be larger than what will ever be touched of it.
   static Result<MappedMemory> map(std::size_t bytes, const char* what);
   MappedMemory() = default;
   ~MappedMemory();
@@ -25,6 +26,10 @@ class MappedMemory {
     std::swap(bytes_, other.bytes_);
     return *this;
   }
+
+  // The whole pages inside the range go back to the kernel; they read as zeros afterwards.
+  // Requires: offset + length <= bytes().
+  void give_back(std::size_t offset, std::size_t length) const;
 
   std::byte* data() const { return data_; }
   std::size_t bytes() const { return bytes_; }

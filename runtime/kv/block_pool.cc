@@ -5,11 +5,53 @@
 
 namespace larder::kv {
 
-BlockPool::BlockPool(std::uint32_t block_count) : slots_(block_count) {
-  free_list_.reserve(block_count);
-  for (std::uint32_t i = block_count; i > 0; --i) free_list_.push_back(BlockId{i - 1});
-  counts_.total = block_count;
-  counts_.free = block_count;
+BlockPool::BlockPool(std::uint32_t limit) { set_limit(limit); }
+
+// What needs memory comes first, so that running out of it changes nothing.
+void BlockPool::set_limit(std::uint32_t limit) {
+  const std::uint32_t before = ids();
+  if (limit > before) {
+    free_list_.reserve(limit);
+    withheld_.reserve(limit);
+    slots_.reserve(limit);
+  }
+  limit_ = limit;
+  while (counts_.total < limit_ && !withheld_.empty()) {
+    const BlockId block = withheld_.back();
+    withheld_.pop_back();
+    if (news_ > 0) --news_;
+    at(block).residency = Residency::kFree;
+    free_list_.push_back(block);
+    ++counts_.total;
+    ++counts_.free;
+  }
+  if (counts_.total < limit_) {  // all that exist are in use, so the rest of the limit is new
+    const std::uint32_t fresh = limit_ - counts_.total;
+    slots_.resize(before + fresh);
+    std::vector<BlockId>::iterator at = free_list_.insert(free_list_.begin(), fresh, BlockId{});
+    for (std::uint32_t i = before + fresh; i > before; --i) *at++ = BlockId{i - 1};
+    counts_.total += fresh;
+    counts_.free += fresh;
+  }
+  while (counts_.total > limit_ && !free_list_.empty()) {
+    const BlockId block = free_list_.back();
+    free_list_.pop_back();
+    --counts_.free;
+    withhold(block);
+  }
+}
+
+void BlockPool::withhold(BlockId block) {
+  at(block).residency = Residency::kWithheld;
+  withheld_.push_back(block);
+  ++news_;
+  --counts_.total;
+}
+
+std::vector<BlockId> BlockPool::take_withheld() {
+  std::vector<BlockId> news(withheld_.end() - static_cast<std::ptrdiff_t>(news_), withheld_.end());
+  news_ = 0;
+  return news;
 }
 
 BlockPool::Slot& BlockPool::at(BlockId block) {
@@ -25,6 +67,7 @@ const BlockPool::Slot& BlockPool::at(BlockId block) const {
 // sign is 1 or its two's complement, so that one function adds and takes away.
 void BlockPool::count(PoolCounts& counts, const Slot& slot, std::uint32_t sign) {
   switch (slot.residency) {
+    case Residency::kWithheld: break;
     case Residency::kFree: counts.free += sign; break;
     case Residency::kArriving: counts.arriving += sign; break;
     case Residency::kLeaving: counts.leaving += sign; break;
@@ -45,6 +88,7 @@ void BlockPool::free_if_unkept(BlockId block) {
   Slot& slot = at(block);
   if (slot.holders > 0 || slot.published) return;
   slot = Slot{};
+  if (excess() > 0) return withhold(block);
   free_list_.push_back(block);
 }
 
@@ -168,8 +212,10 @@ std::optional<SeqId> BlockPool::writer(BlockId block) const {
 
 PoolCounts BlockPool::recount() const {
   PoolCounts counts;
-  counts.total = static_cast<std::uint32_t>(slots_.size());
-  for (const Slot& slot : slots_) count(counts, slot, kAdd);
+  for (const Slot& slot : slots_) {
+    if (slot.residency != Residency::kWithheld) ++counts.total;
+    count(counts, slot, kAdd);
+  }
   return counts;
 }
 

@@ -2,11 +2,13 @@
 // BlockPool: who has which block of the executor's arena. It knows states and counts, no tokens, no tree, no bytes.
 // A block has a residency and, apart from it, at most one writer:
 //   free -> resident (allocate) | arriving (a lower tier fills it);  arriving -> resident (verified) | free (refused)
-//   resident -> leaving (a copy goes down) -> resident | free;  resident -> condemned -> free
+//   resident -> leaving (a copy goes down) -> resident | free;  resident -> condemned -> free;  free <-> withheld
 // It is kept by its holders (sequences) and by being published (a tree node); when neither is left it is free again.
+// Of the arena's blocks the pool uses as many as its limit says; the rest is withheld: never handed out, its memory may
+// go back to the system. A limit below what is taken withholds the free ones now, the others as they become free.
 // Ensures:  an illegal edge is an INVARIANT; counts() equals recount() after every call; a freed block is reused before
 //           one that was never used.
-// Bounds:   block_count, fixed.    Threads: the engine thread only.    Units: blocks, tokens.
+// Bounds:   the limit.    Threads: the engine thread only.    Units: blocks, tokens.
 #pragma once
 
 #include <cstdint>
@@ -18,9 +20,9 @@
 
 namespace larder::kv {
 
-enum class Residency : std::uint8_t { kFree, kResident, kArriving, kLeaving, kCondemned };
+enum class Residency : std::uint8_t { kFree, kResident, kArriving, kLeaving, kCondemned, kWithheld };
 
-// total = free + cached + in_use + arriving + leaving.
+// total = free + cached + in_use + arriving + leaving: the limit, or more while blocks beyond it are still taken.
 struct PoolCounts {
   std::uint32_t total = 0;
   std::uint32_t free = 0;
@@ -35,7 +37,16 @@ struct PoolCounts {
 
 class BlockPool {
  public:
-  explicit BlockPool(std::uint32_t block_count);
+  explicit BlockPool(std::uint32_t limit);
+
+  // Blocks exist from id 0 up to the highest limit there ever was.
+  void set_limit(std::uint32_t limit);
+  std::uint32_t limit() const { return limit_; }
+  std::uint32_t ids() const { return static_cast<std::uint32_t>(slots_.size()); }
+  // Blocks that are taken beyond the limit and go when they are free.
+  std::uint32_t excess() const { return counts_.total > limit_ ? counts_.total - limit_ : 0; }
+  // Those withheld since the last call: what they held is of no use any more.
+  std::vector<BlockId> take_withheld();
 
   // A resident block held once by its writer; nothing when all are taken.
   std::optional<BlockId> allocate(SeqId writer);
@@ -82,10 +93,14 @@ class BlockPool {
   Slot& at(BlockId block);
   const Slot& at(BlockId block) const;
   void free_if_unkept(BlockId block);
+  void withhold(BlockId block);
   static void count(PoolCounts& counts, const Slot& slot, std::uint32_t sign);
 
   std::vector<Slot> slots_;
   std::vector<BlockId> free_list_;
+  std::vector<BlockId> withheld_;  // take_withheld has not told the last news_ of them
+  std::size_t news_ = 0;
+  std::uint32_t limit_ = 0;
   PoolCounts counts_;
 };
 

@@ -183,25 +183,26 @@ void CacheCore::leave_ghost(NodeIndex index, const Eviction& cause) {
 }
 
 void CacheCore::make_room(std::uint32_t blocks, RequestId by, TenantId tenant) {
-  while (pool.counts().free < blocks) {
-    INVARIANT(!leaves.empty());
-    const WallTime now = options.clock->wall();
-    const NodeIndex victim = leaves.choose(now, [this](NodeIndex leaf) { return facts_of(leaf); });
-    const bool full = options.max_cold_nodes > 0 && cold_nodes() >= options.max_cold_nodes && !shed_cold();
-    if (tree.at(victim).stored && !full) {
-      cool_node(victim);
-      continue;
-    }
-    // Copies that nobody knows any more stay where they are.
-    if (full) forget_copies(victim);
-    Eviction cause;
-    cause.at = now;
-    cause.by_request = by;
-    cause.by_tenant = tenant;
-    cause.policy = leaves.policy_name();
-    remove_all(tree.subtree(victim), &cause);
-    ++evicted_blocks;
+  Eviction cause;
+  cause.by_request = by;
+  cause.by_tenant = tenant;
+  while (pool.counts().free < blocks) evict_one(cause);
+}
+
+void CacheCore::evict_one(Eviction cause) {
+  INVARIANT(!leaves.empty());
+  cause.at = options.clock->wall();
+  if (cause.policy.empty()) cause.policy = leaves.policy_name();
+  const NodeIndex victim = leaves.choose(cause.at, [this](NodeIndex leaf) { return facts_of(leaf); });
+  const bool full = options.max_cold_nodes > 0 && cold_nodes() >= options.max_cold_nodes && !shed_cold();
+  if (tree.at(victim).stored && !full) {
+    cool_node(victim);
+    return;
   }
+  // Copies that nobody knows any more stay where they are.
+  if (full) forget_copies(victim);
+  remove_all(tree.subtree(victim), &cause);
+  ++evicted_blocks;
 }
 
 void CacheCore::remove_all(const std::vector<NodeIndex>& top_first, const Eviction* cause) {
@@ -347,7 +348,7 @@ std::string CacheCore::audit() const {
   std::uint32_t resident = 0;
   for (const auto& [owner, blocks] : owners) resident += blocks;
   if (resident != resident_nodes) return "resident nodes are counted wrong";
-  std::vector<std::uint32_t> holds(options.block_count, 0);
+  std::vector<std::uint32_t> holds(pool.ids(), 0);
   for (const ClaimState& claim : claims) {
     for (const BlockId block : claim.table) ++holds[block.value];
     if (claim.copy_from != kNoBlock) ++holds[claim.copy_from.value];
@@ -359,7 +360,7 @@ std::string CacheCore::audit() const {
       if (block != kNoBlock && pool.residency(block) != Residency::kArriving) ++holds[block.value];
     }
   }
-  for (std::uint32_t i = 0; i < options.block_count; ++i) {
+  for (std::uint32_t i = 0; i < pool.ids(); ++i) {
     if (pool.holders(BlockId{i}) != holds[i]) return "holders of a block are not the claims that name it";
     if (pool.published(BlockId{i}) != (node_of_block[i] != kNoNode)) return "a published block has no node";
   }

@@ -28,6 +28,8 @@ inline constexpr const char* kDemoted = "demoted";
 inline constexpr const char* kDiskLost = "disk_lru";
 // And of what was found damaged in memory.
 inline constexpr const char* kDamaged = "damaged";
+// And of what had no copy when the pool was made smaller.
+inline constexpr const char* kResized = "resized";
 
 constexpr std::uint32_t blocks_for(std::uint32_t tokens) {
   return (tokens + kernels::kBlockTokens - 1) / kernels::kBlockTokens;
@@ -89,9 +91,15 @@ class CacheCore {
   // Evicts leaves until `blocks` are free: exactly the shortfall; what is stored stays findable as cold.
   // Requires: blocks <= free + evictable.
   void make_room(std::uint32_t blocks, RequestId by, TenantId tenant);
+  // The leaf that the policy gives up next goes: it cools where it is stored, else it becomes a ghost. Its cause gets
+  // the time and, where it names none, the policy.    Requires: a leaf is listed.
+  void evict_one(Eviction cause);
   std::uint32_t expire_pins();
 
-  std::uint32_t available() const { return pool.counts().free + evictable; }
+  // What goes beyond the pool's limit is nobody's.
+  std::uint32_t available() const {
+    return pool.counts().free + (evictable > pool.excess() ? evictable - pool.excess() : 0);
+  }
   storage::LeafFacts facts_of(NodeIndex node) const;
   NodeIndex node_of(BlockId block) const { return node_of_block[block.value]; }
   // The claim goes on, but keeps to itself from here.

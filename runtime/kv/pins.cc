@@ -68,6 +68,24 @@ Result<PinAnswer> PrefixCache::pin(const PinRequest& request) {
   return answer;
 }
 
+Status PrefixCache::set_pin_bounds(const PinBounds& bounds) {
+  CacheCore& core = *core_;
+  core.expire_pins();
+  if (core.pinned > bounds.budget_blocks ||
+      std::uint64_t{core.pinned} + bounds.longest_request_blocks > bounds.pool_blocks) {
+    return Error{ErrorCode::kConflict,
+                 "pins hold " + std::to_string(core.pinned) + " blocks; a pool of " +
+                     std::to_string(bounds.pool_blocks) + " lets them have " + std::to_string(bounds.budget_blocks) +
+                     ", and one longest request of " + std::to_string(bounds.longest_request_blocks) +
+                     " must fit beside them: unpin some first",
+                 {}};
+  }
+  core.options.block_count = bounds.pool_blocks;
+  core.options.pin_budget_blocks = bounds.budget_blocks;
+  core.options.longest_request_blocks = bounds.longest_request_blocks;
+  return {};
+}
+
 Status PrefixCache::unpin(PinId id) {
   CacheCore& core = *core_;
   const auto found = std::find_if(core.pins.begin(), core.pins.end(), [id](const auto& pin) { return pin.id == id; });

@@ -198,6 +198,24 @@ void PrefixCache::retire(const char* policy_word) {
   }
 }
 
+void PrefixCache::set_block_limit(std::uint32_t blocks) {
+  CacheCore& core = *core_;
+  INVARIANT(blocks > 0);
+  if (blocks > core.node_of_block.size()) core.node_of_block.resize(blocks, kNoNode);
+  core.pool.set_limit(blocks);
+  ++core.version;
+}
+
+std::uint32_t PrefixCache::trim(std::uint32_t blocks) {
+  CacheCore& core = *core_;
+  Eviction cause;
+  cause.policy = kResized;
+  for (; blocks > 0 && core.pool.excess() > 0 && !core.leaves.empty(); --blocks) core.evict_one(cause);
+  return core.pool.excess();
+}
+
+std::vector<BlockId> PrefixCache::take_withheld() { return core_->pool.take_withheld(); }
+
 void PrefixCache::set_quota(TenantId tenant, std::uint32_t blocks) {
   if (blocks == 0) {
     core_->quotas.erase(tenant);

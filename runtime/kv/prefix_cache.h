@@ -33,8 +33,15 @@ struct BlockRange;  // block_range.h, with what a verb over tiers is told of a b
 struct BlockFacts;
 enum class Staying : std::uint8_t;
 
+// What pins may take: together at most the budget, and one longest request still fits beside them in the pool.
+struct PinBounds {
+  std::uint32_t pool_blocks = 0;
+  std::uint32_t budget_blocks = 0;
+  std::uint32_t longest_request_blocks = 0;
+};
+
 struct CacheOptions {
-  std::uint32_t block_count = 0;
+  std::uint32_t block_count = 0;             // the pool's limit, and what pin bounds reckon with
   std::uint32_t longest_request_blocks = 0;  // must fit beside all pins
   std::uint32_t pin_budget_blocks = 0;       // 0: a quarter of the pool
   const Clock* clock = nullptr;
@@ -149,6 +156,17 @@ class PrefixCache {
   Removed erase_scope(const ScopeId& scope);
   // Before a model goes: every node becomes a ghost with this policy word ("unloaded"). Requires: no open claim.
   void retire(const char* policy_word);
+
+  // How many blocks the pool may use from now on; the device must have as many. Free blocks beyond it are withheld at
+  // once, cached ones by trim, used ones as their sequences end.    Requires: at least 1.
+  void set_block_limit(std::uint32_t blocks);
+  // Evicts at most `blocks` leaves for the sake of a limit that was lowered: what is stored cools, the rest is a ghost
+  // ("resized").  How many blocks beyond the limit are left.
+  std::uint32_t trim(std::uint32_t blocks);
+  // Blocks that were withheld since the last call: the device may give their memory back.
+  std::vector<BlockId> take_withheld();
+  // Errors: kConflict with the arithmetic when the pins that are there do not fit; nothing has changed then.
+  Status set_pin_bounds(const PinBounds& bounds);
 
   // Most a tenant should hold in the tree; 0: no quota. Only quota_lru acts on it.
   void set_quota(TenantId tenant, std::uint32_t blocks);

@@ -15,7 +15,7 @@ Error no_run(NodeId id) {
 
 Error no_room_up(const CacheCore& core) {
   return {ErrorCode::kResourceExhausted,
-          "the KV pool of " + std::to_string(core.options.block_count) +
+          "the KV pool of " + std::to_string(core.pool.limit()) +
               " blocks has no room: what is left in it is pinned, in use, or was used since the move began",
           {}};
 }
@@ -30,7 +30,7 @@ std::vector<NodeIndex> path_to(const PrefixTree& tree, NodeIndex index) {
 // How many blocks can be had by eviction of leaves that were not used since `stamp`, up to `wanted`; frees them.
 std::uint32_t make_room_of_old(CacheCore& core, std::uint32_t wanted, std::uint64_t stamp, RequestId by,
                                TenantId tenant) {
-  while (core.pool.counts().free < wanted && !core.leaves.empty()) {
+  while (core.pool.excess() == 0 && core.pool.counts().free < wanted && !core.leaves.empty()) {
     const WallTime now = core.options.clock->wall();
     const NodeIndex next = core.leaves.choose(now, [&](NodeIndex leaf) { return core.facts_of(leaf); });
     if (core.tree.at(next).last_use > stamp) break;

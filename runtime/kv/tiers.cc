@@ -205,7 +205,7 @@ Result<Arrival> PrefixCache::begin_arrival(const PreparedPrompt& prompt, const P
     for (auto block = path.rbegin(); block != path.rend(); ++block) core.release(*block);
     return Error{ErrorCode::kResourceExhausted,
                  "the KV pool has no room to bring " + std::to_string(need) + " stored blocks up: " +
-                     std::to_string(core.available()) + " of " + std::to_string(core.options.block_count) +
+                     std::to_string(core.available()) + " of " + std::to_string(core.pool.limit()) +
                      " are free or evictable; wait for a running request, or enlarge the pool",
                  {}};
   }
@@ -255,7 +255,7 @@ void CacheCore::set_stored(NodeIndex index, bool stored) {
 void CacheCore::note_unstored(NodeId node) {
   if (!options.lower_tier) return;
   unstored.push_back(node);
-  if (unstored.size() <= 2 * std::size_t{options.block_count} + 64) return;
+  if (unstored.size() <= 2 * std::size_t{pool.ids()} + 64) return;
   std::erase_if(unstored, [this](NodeId each) { return tree.find(each) == kNoNode; });
 }
 

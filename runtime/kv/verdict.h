@@ -45,7 +45,7 @@ struct Eviction {
   WallTime at = 0;
   RequestId by_request{};  // 0: no request (an admin's delete, an unloaded model)
   TenantId by_tenant{};
-  std::string policy;  // "lru", "quota_lru", "deleted", "unloaded"
+  std::string policy;  // "lru", "quota_lru", "deleted", "unloaded", "resized"
   std::uint32_t lost_tokens = 0;
   WallTime last_hit = 0;
 };

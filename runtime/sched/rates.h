@@ -51,7 +51,7 @@ class Rates {
   static constexpr double kLeastShortfall = 1.05;
   static constexpr double kFearedDepth = 1024;   // at which a row may cost twice, before depths were compared
   static constexpr double kMostShortfall = 1.5;
-  static constexpr double kShortfallKept = 0.95;  // per step
+  static constexpr double kShortfallKept = 0.99;  // per step, so that one overrun in a hundred steps is remembered
 
   void record_row(double depth, double row_ns);
 

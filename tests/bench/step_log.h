@@ -89,6 +89,8 @@ class LoggedExecutor final : public exec::Executor {
   const exec::DeviceInfo& info() const override { return inner_->info(); }
   kernels::KvLayout layout() const override { return inner_->layout(); }
   std::uint32_t block_count() const override { return inner_->block_count(); }
+  Status grow(std::uint32_t block_count) override { return inner_->grow(block_count); }
+  void release_blocks(std::span<const BlockId> blocks) override { inner_->release_blocks(blocks); }
   void submit(exec::Step step) override {
     log_->submitted(step);
     inner_->submit(std::move(step));

@@ -103,22 +103,20 @@ std::uint64_t digest_of_rows(const exec::Step& step) {
 FakeDevice::FakeDevice(model::ModelConfig config, exec::ExecutorOptions options, FakeDeviceOptions fake,
                        std::shared_ptr<FakeDeviceKnobs> knobs, exec::StepDone done)
     : config_(std::move(config)),
-      options_(options),
       fake_(fake),
       knobs_(std::move(knobs)),
       done_(std::move(done)),
       layout_(config_.kv_layout(options.kv_type)),
       info_{"fake", "a device without arithmetic", fake.arithmetic_id},
-      arena_(std::size_t{options.block_count} * layout_.block_bytes()),
+      most_blocks_(std::max(options.block_count, options.most_blocks)),
+      garbage_(fake.seed, 77),
       rows_digest_(exec::kHiddenSlots),
       rng_(fake.seed) {
   INVARIANT(layout_.d_head * kernels::kv_element_bytes(layout_.type) >= sizeof(std::uint64_t));
-  // Garbage, as a device's memory may hold: whoever reads a block that nobody wrote or zeroed gets another answer.
-  Rng garbage(fake.seed, 77);
-  for (std::size_t at = 0; at + 8 <= arena_.size(); at += 8) {
-    const std::uint64_t word = garbage.next();
-    std::memcpy(arena_.data() + at, &word, sizeof word);
-  }
+  Result<exec::MappedMemory> arena = exec::MappedMemory::map(most_blocks_ * layout_.block_bytes(), "the fake pool");
+  INVARIANT(arena.ok());
+  arena_ = std::move(arena).value();
+  INVARIANT(grow(options.block_count).ok());
   if (fake.step_delay_us + fake.row_delay_us + fake.random_delay_us > 0) {
     knobs_->set_delays(fake.step_delay_us, fake.row_delay_us, fake.random_delay_us);
   }
@@ -133,6 +131,29 @@ FakeDevice::~FakeDevice() {
   knobs_->release();
   changed_.notify_all();
   thread_.join();
+}
+
+// Garbage, as a device's memory may hold: whoever reads a block that nobody wrote or zeroed gets another answer.
+void FakeDevice::spoil(BlockId block) {
+  std::byte* const bytes = arena_.data() + block.value * layout_.block_bytes();
+  for (std::size_t at = 0; at + 8 <= layout_.block_bytes(); at += 8) {
+    const std::uint64_t word = garbage_.next();
+    std::memcpy(bytes + at, &word, sizeof word);
+  }
+}
+
+Status FakeDevice::grow(std::uint32_t block_count) {
+  if (block_count > most_blocks_) {
+    return Error{ErrorCode::kResourceExhausted,
+                 "the fake device has " + std::to_string(most_blocks_) + " blocks, not " + std::to_string(block_count),
+                 ""};
+  }
+  for (; block_count_ < block_count; ++block_count_) spoil(BlockId{block_count_});
+  return {};
+}
+
+void FakeDevice::release_blocks(std::span<const BlockId> blocks) {
+  for (const BlockId block : blocks) spoil(block);
 }
 
 void FakeDevice::submit(exec::Step step) {
@@ -155,7 +176,7 @@ bool FakeDevice::aborted(std::uint64_t step_id) const {
 }
 
 Status FakeDevice::read_block(BlockId block, std::span<std::byte> out) const {
-  if (block.value >= options_.block_count || out.size() < layout_.block_bytes()) {
+  if (block.value >= most_blocks_ || out.size() < layout_.block_bytes()) {
     return Error{ErrorCode::kInvalidArgument, "no block " + std::to_string(block.value), ""};
   }
   std::memcpy(out.data(), arena_.data() + block.value * layout_.block_bytes(), layout_.block_bytes());
@@ -165,7 +186,7 @@ Status FakeDevice::read_block(BlockId block, std::span<std::byte> out) const {
 }
 
 Status FakeDevice::write_block(BlockId block, std::span<const std::byte> bytes) {
-  if (block.value >= options_.block_count || bytes.size() != layout_.block_bytes()) {
+  if (block.value >= most_blocks_ || bytes.size() != layout_.block_bytes()) {
     return Error{ErrorCode::kInvalidArgument, "no block " + std::to_string(block.value) + " of that size", ""};
   }
   std::memcpy(arena_.data() + block.value * layout_.block_bytes(), bytes.data(), bytes.size());
@@ -259,8 +280,8 @@ exec::StepResult FakeDevice::execute(const exec::Step& step) {
 }
 
 void FakeDevice::copy_block(const exec::BlockCopy& copy) {
-  if (copy.to.value >= options_.block_count ||
-      (copy.valid_tokens > 0 && (copy.from.value >= options_.block_count || copy.from == copy.to))) {
+  if (copy.to.value >= most_blocks_ ||
+      (copy.valid_tokens > 0 && (copy.from.value >= most_blocks_ || copy.from == copy.to))) {
     violation("copy between blocks that do not exist");
     return;
   }
@@ -378,7 +399,7 @@ void FakeDevice::violation(const std::string& text) {
 }
 
 std::uint64_t FakeDevice::load(BlockId block, std::uint32_t layer, std::uint32_t slot) const {
-  if (block.value >= options_.block_count) return ~std::uint64_t{0};
+  if (block.value >= most_blocks_) return ~std::uint64_t{0};
   const std::size_t row_bytes = layout_.d_head * kernels::kv_element_bytes(layout_.type);
   std::uint64_t value = 0;
   std::memcpy(&value,
@@ -388,7 +409,7 @@ std::uint64_t FakeDevice::load(BlockId block, std::uint32_t layer, std::uint32_t
 }
 
 void FakeDevice::store(BlockId block, std::uint32_t layer, std::uint32_t slot, std::uint64_t value) {
-  if (block.value >= options_.block_count) {
+  if (block.value >= most_blocks_) {
     violation("write to a block that does not exist");
     return;
   }

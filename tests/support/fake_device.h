@@ -23,6 +23,7 @@
 #include "runtime/base/mutex.h"
 #include "runtime/base/rng.h"
 #include "runtime/exec/executor.h"
+#include "runtime/exec/mapped_memory.h"
 
 namespace larder::test {
 
@@ -88,7 +89,9 @@ class FakeDevice final : public exec::Executor {
 
   const exec::DeviceInfo& info() const override { return info_; }
   kernels::KvLayout layout() const override { return layout_; }
-  std::uint32_t block_count() const override { return options_.block_count; }
+  std::uint32_t block_count() const override { return block_count_; }
+  Status grow(std::uint32_t block_count) override;
+  void release_blocks(std::span<const BlockId> blocks) override;
   void submit(exec::Step step) override EXCLUDES(mutex_);
   void abort(std::uint64_t step_id) override EXCLUDES(mutex_);
   Status read_block(BlockId block, std::span<std::byte> out) const override;
@@ -96,6 +99,7 @@ class FakeDevice final : public exec::Executor {
   std::span<std::byte> host_memory(BlockId) override { return {}; }  // a card's memory cannot be reached
 
  private:
+  void spoil(BlockId block);
   void run();
   bool wait_turn(const exec::Step& step);
   void wait_delay(const exec::Step& step);
@@ -110,13 +114,15 @@ class FakeDevice final : public exec::Executor {
   void store(BlockId block, std::uint32_t layer, std::uint32_t slot, std::uint64_t value);
 
   const model::ModelConfig config_;
-  const exec::ExecutorOptions options_;
   const FakeDeviceOptions fake_;
   const std::shared_ptr<FakeDeviceKnobs> knobs_;
   const exec::StepDone done_;
   const kernels::KvLayout layout_;
   exec::DeviceInfo info_;
-  std::vector<std::byte> arena_;
+  exec::MappedMemory arena_;
+  const std::uint32_t most_blocks_;
+  std::uint32_t block_count_ = 0;
+  Rng garbage_;
   std::vector<std::uint64_t> hidden_[exec::kHiddenSlots];
   std::vector<std::uint64_t> rows_digest_;  // per slot: which rows it holds
   std::uint32_t next_layer_[exec::kHiddenSlots] = {};

@@ -77,6 +77,7 @@ QString evictedSentence(const SnapshotView& view, const Verdict& verdict) {
   QString why = MissText::tr("%1 needed room").arg(evictorText(view, out));
   if (out.policy == QLatin1String("deleted")) why = MissText::tr("they were deleted");
   if (out.policy == QLatin1String("unloaded")) why = MissText::tr("the model was unloaded");
+  if (out.policy == QLatin1String("resized")) why = MissText::tr("the pool was made smaller");
   if (out.policy == QLatin1String("damaged")) why = MissText::tr("they were found damaged in memory");
   return MissText::tr("These %1 tokens were cached until %2, when %3. Computing them again cost %4.")
       .arg(tokens, clockText(out.at), why, cost);
@@ -178,6 +179,7 @@ QString ruleText(const QString& policy) {
   if (policy == QLatin1String("damaged")) return MissText::tr("found damaged in memory");
   if (policy == QLatin1String("deleted")) return MissText::tr("deleted by hand");
   if (policy == QLatin1String("unloaded")) return MissText::tr("model unloaded");
+  if (policy == QLatin1String("resized")) return MissText::tr("pool made smaller");
   return policy.isEmpty() ? noData() : policy;
 }
 

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <vector>
 
 #include "runtime/base/rng.h"
@@ -103,14 +104,56 @@ TEST(BlockPool, IllegalEdgesStopTheProgram) {
   EXPECT_DEATH(pool.hold(BlockId{2}), "slots_.size");
 }
 
+TEST(BlockPool, ALowerLimitWithholdsFreeBlocksNowAndUsedOnesWhenTheyAreFreed) {
+  BlockPool pool(4);
+  const BlockId first = *pool.allocate(kSeq);
+  const BlockId second = *pool.allocate(kSeq);
+  const BlockId third = *pool.allocate(kSeq);
+  pool.set_limit(2);
+  EXPECT_EQ(pool.excess(), 1u);
+  EXPECT_EQ(pool.counts().total, 3u);
+  EXPECT_EQ(pool.counts().free, 0u);
+  EXPECT_FALSE(pool.allocate(kSeq));
+  EXPECT_FALSE(pool.begin_arrival());
+  EXPECT_EQ(pool.take_withheld().size(), 1u);
+  EXPECT_TRUE(pool.take_withheld().empty());
+  pool.release(second);
+  EXPECT_EQ(pool.take_withheld(), std::vector<BlockId>{second});
+  EXPECT_EQ(pool.excess(), 0u);
+  EXPECT_FALSE(pool.allocate(kSeq));
+  pool.release(third);
+  EXPECT_EQ(*pool.allocate(kSeq), third);
+  EXPECT_EQ(pool.counts(), pool.recount());
+  pool.release(first);
+}
+
+TEST(BlockPool, AHigherLimitBringsWithheldBlocksBackBeforeItMakesNewOnes) {
+  BlockPool pool(3);
+  pool.set_limit(1);
+  pool.set_limit(2);
+  EXPECT_EQ(pool.take_withheld().size(), 1u);
+  EXPECT_EQ(pool.ids(), 3u);
+  pool.set_limit(6);
+  EXPECT_EQ(pool.ids(), 6u);
+  EXPECT_EQ(pool.counts().free, 6u);
+  EXPECT_EQ(pool.counts(), pool.recount());
+  std::vector<std::uint32_t> given;
+  while (const auto block = pool.allocate(kSeq)) given.push_back(block->value);
+  std::sort(given.begin(), given.end());
+  EXPECT_EQ(given, (std::vector<std::uint32_t>{0, 1, 2, 3, 4, 5}));
+}
+
 TEST(BlockPool, CountsEqualARecountAfterEveryRandomStep) {
   BlockPool pool(16);
   Rng rng(11);
   std::vector<BlockId> held;
   std::vector<BlockId> cached;
   for (int step = 0; step < 20'000; ++step) {
-    const std::uint64_t what = rng.below(5);
-    if (what == 0) {
+    const std::uint64_t what = rng.below(6);
+    if (what == 5) {
+      pool.set_limit(static_cast<std::uint32_t>(1 + rng.below(24)));
+      for (const BlockId block : pool.take_withheld()) ASSERT_EQ(pool.residency(block), Residency::kWithheld);
+    } else if (what == 0) {
       if (const auto block = pool.allocate(kSeq)) {
         pool.set_valid_tokens(*block, 1);
         held.push_back(*block);

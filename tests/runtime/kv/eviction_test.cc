@@ -106,6 +106,55 @@ TEST(Eviction, ChatsUnderOneHeaderShareItAndDoNotReplaceEachOther) {
   EXPECT_EQ(world.cache.counts().pool.cached, 32u + 3 * 63u);
 }
 
+TEST(Eviction, ASmallerPoolKeepsWhatIsUsedMostAndWhatFreeBlocksHeldIsGone) {
+  CacheWorld world({.blocks = 16});
+  for (Token i = 0; i < 5; ++i) (void)world.serve(tokens_from(1000 * (i + 1), 96));  // 15 of 16
+  world.cache.set_block_limit(7);
+  EXPECT_EQ(world.cache.take_withheld().size(), 1u);
+  EXPECT_EQ(world.cache.counts().pool.total, 15u);
+  EXPECT_EQ(world.cache.trim(3), 5u);
+  EXPECT_EQ(world.cache.trim(100), 0u);
+  EXPECT_EQ(world.cache.trim(100), 0u);
+  EXPECT_EQ(world.cache.take_withheld().size(), 8u);
+  EXPECT_EQ(world.cache.counts().pool.total, 7u);
+  EXPECT_EQ(world.cache.audit(), "");
+  EXPECT_EQ(world.reuse_of(tokens_from(5000, 96)), 95u);
+  EXPECT_EQ(world.reuse_of(tokens_from(4000, 96)), 95u);
+  Claim gone = world.open(tokens_from(1000, 96));
+  EXPECT_EQ(gone.reused_tokens(), 0u);
+  EXPECT_EQ(gone.verdict().eviction->policy, "resized");
+}
+
+TEST(Eviction, ASmallerPoolTakesNothingFromRunningSequencesAndGivesThemNoMore) {
+  CacheWorld world({.blocks = 12});
+  Claim running = world.open(tokens_from(1, 160));
+  ASSERT_TRUE(world.run(running, 128).ok());
+  (void)world.serve(tokens_from(5000, 96));
+  world.cache.set_block_limit(3);
+  EXPECT_EQ(world.cache.trim(100), 1u);
+  EXPECT_EQ(world.cache.available_blocks(), 0u);
+  EXPECT_FALSE(running.grow(160).ok());
+  EXPECT_EQ(world.cache.audit(), "");
+  (void)running.close(CloseAs::kDone);
+  EXPECT_EQ(world.cache.trim(100), 0u);
+  EXPECT_EQ(world.cache.counts().pool.total, 3u);
+  world.cache.set_block_limit(12);
+  Claim again = world.open(tokens_from(1, 160));
+  EXPECT_EQ(again.reused_tokens(), 96u);
+  EXPECT_TRUE(world.run_prompt(again).ok());
+  EXPECT_EQ(world.cache.audit(), "");
+}
+
+TEST(Eviction, ALargerPoolHasNewBlocksWithoutEvicting) {
+  CacheWorld world({.blocks = 4});
+  world.arena.resize(10);
+  world.cache.set_block_limit(10);
+  for (Token i = 0; i < 3; ++i) (void)world.serve(tokens_from(1000 * (i + 1), 96));
+  EXPECT_EQ(world.cache.counts().evicted_blocks, 0u);
+  EXPECT_EQ(world.reuse_of(tokens_from(1000, 96)), 95u);
+  EXPECT_EQ(world.cache.audit(), "");
+}
+
 TEST(Eviction, QuotaLruTakesFromTheTenantOverItsQuota) {
   WorldOptions options;
   options.blocks = 20;

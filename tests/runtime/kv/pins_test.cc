@@ -59,6 +59,22 @@ TEST(Pins, OneLongestRequestStillFits) {
   EXPECT_TRUE(world.run_prompt(longest).ok());
 }
 
+TEST(Pins, APoolThatCannotHoldThemIsRefusedWithTheArithmetic) {
+  CacheWorld world({.blocks = 32, .longest = 8});
+  const Closed run = world.serve(tokens_from(1, 192));
+  ASSERT_TRUE(world.cache.pin(pin_at(run.end)).ok());
+  const Status small = world.cache.set_pin_bounds({20, 5, 8});
+  ASSERT_FALSE(small.ok());
+  EXPECT_EQ(small.error().code, ErrorCode::kConflict);
+  EXPECT_EQ(small.error().message,
+            "pins hold 6 blocks; a pool of 20 lets them have 5, and one longest request of 8 must fit beside them: "
+            "unpin some first");
+  EXPECT_FALSE(world.cache.set_pin_bounds({20, 10, 15}).ok());
+  EXPECT_EQ(world.cache.counts().pin_budget, 8u);
+  EXPECT_TRUE(world.cache.set_pin_bounds({20, 6, 14}).ok());
+  EXPECT_EQ(world.cache.counts().pin_budget, 6u);
+}
+
 TEST(Pins, OverlapIsCountedOnce) {
   CacheWorld world({.blocks = 64, .longest = 8});  // budget 16
   const auto head = tokens_from(1, 128);

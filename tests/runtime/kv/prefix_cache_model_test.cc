@@ -29,6 +29,7 @@ class Model {
 
   Model(std::uint64_t seed, std::uint32_t blocks, Play play)
       : rng_(seed), play_(play), exact_(play == Play::kExact),
+        blocks_(blocks),
         world_({.blocks = blocks, .longest = 4, .pin_budget = blocks / 3,
                 .lower_tier = play == Play::kPressureOverALowerTier}) {
     for (std::uint8_t root = 0; root < 3; ++root)
@@ -39,6 +40,7 @@ class Model {
   }
 
   void step() {
+    if (!exact_ && rng_.below(16) == 0) resize();
     switch (rng_.below(exact_ ? 9 : play_ == Play::kPressure ? 12 : 16)) {
       case 0:
       case 1: open(); break;
@@ -81,6 +83,7 @@ class Model {
   }
 
   void finish() {
+    world_.cache.set_block_limit(blocks_);
     running_.clear();
     while (!arriving_.empty()) answer_arrival();
     ASSERT_EQ(world_.cache.audit(), "");
@@ -97,6 +100,8 @@ class Model {
   std::uint64_t evicted() const { return world_.cache.counts().evicted_blocks; }
   CacheCounts counts() const { return world_.cache.counts(); }
   std::uint64_t restored() const { return restored_; }
+  std::uint64_t withheld() const { return withheld_; }
+  std::uint64_t shrunk_below_use() const { return shrunk_below_use_; }
 
  private:
   using Path = std::vector<Token>;
@@ -263,6 +268,22 @@ class Model {
     }
   }
 
+  // A limit lowered and raised at any moment; what is withheld loses what it held.
+  void resize() {
+    world_.cache.set_block_limit(blocks_ - static_cast<std::uint32_t>(rng_.below(blocks_ / 2)));
+    const std::uint32_t left = world_.cache.trim(static_cast<std::uint32_t>(rng_.below(blocks_)));
+    EXPECT_EQ(left, world_.cache.pool().excess());
+    if (left > 0) {
+      EXPECT_EQ(world_.cache.counts().pool.free, 0u);
+      ++shrunk_below_use_;
+    }
+    for (const BlockId block : world_.cache.take_withheld()) {
+      EXPECT_EQ(world_.cache.pool().residency(block), Residency::kWithheld);
+      world_.arena[block.value].fill(test::kGarbage);
+      ++withheld_;
+    }
+  }
+
   // Writes some of what has no copy down, drops the copies of nodes that are gone.
   void store() {
     for (std::uint64_t i = rng_.below(8); i > 0; --i) {
@@ -331,6 +352,7 @@ class Model {
   Rng rng_;
   Play play_;
   bool exact_;
+  std::uint32_t blocks_;
   CacheWorld world_;
   std::shared_ptr<Identity> identity_ = test::make_load_identity(1);
   std::vector<tenant::Scope> scopes_;
@@ -341,6 +363,8 @@ class Model {
   std::vector<Running> running_;
   std::vector<std::pair<Arrival, std::vector<std::size_t>>> arriving_;
   std::uint64_t restored_ = 0;
+  std::uint64_t withheld_ = 0;
+  std::uint64_t shrunk_below_use_ = 0;
   std::vector<std::tuple<NodeId, std::size_t, Path>> ends_;
 };
 
@@ -366,6 +390,8 @@ TEST(PrefixCacheModel, FindsExactlyWhatANaiveListFindsWhileNothingIsEvicted) {
 
 TEST(PrefixCacheModel, UnderPressureReusesOnlyWhatWasComputedAndLeaksNothing) {
   std::uint64_t evicted = 0;
+  std::uint64_t withheld = 0;
+  std::uint64_t shrunk_below_use = 0;
   std::size_t keys = 0;
   for (std::uint64_t seed = 100; seed < 112; ++seed) {
     SCOPED_TRACE(seed);
@@ -377,10 +403,14 @@ TEST(PrefixCacheModel, UnderPressureReusesOnlyWhatWasComputedAndLeaksNothing) {
       if (::testing::Test::HasFailure()) return;
     }
     evicted += model.evicted();
+    withheld += model.withheld();
+    shrunk_below_use += model.shrunk_below_use();
     model.finish();
   }
   EXPECT_GT(evicted, 1000u);
   EXPECT_GT(keys, 1000u);
+  EXPECT_GT(withheld, 1000u);
+  EXPECT_GT(shrunk_below_use, 100u);
 }
 
 TEST(PrefixCacheModel, OverALowerTierReadsOnlyWhatWasComputedWhateverIsLateDamagedOrGone) {

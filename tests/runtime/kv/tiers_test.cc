@@ -73,6 +73,23 @@ TEST(Tiers, AStoredBlockGivesWayAndIsFoundAgain) {
   EXPECT_TRUE(world->run_prompt(again).ok());
 }
 
+TEST(Tiers, ASmallerPoolDemotesWhatIsStored) {
+  const auto world = small_world();
+  const std::vector<Token> prompt = tokens_from(1, 130);
+  world->serve(prompt);
+  world->store_all();
+  const std::uint32_t before = world->cache.counts().pool.total;
+  world->cache.set_block_limit(1);
+  EXPECT_EQ(world->cache.trim(100), 0u);
+  EXPECT_EQ(world->cache.counts().evicted_blocks, 0u);
+  EXPECT_EQ(world->cache.counts().cooled_blocks, 4u);
+  EXPECT_EQ(world->restore(prompt), 0u);
+  world->cache.set_block_limit(before);
+  EXPECT_EQ(world->restore(prompt), 98u) << "all but the block that stayed";
+  EXPECT_EQ(world->reuse_of(prompt), 129u);
+  EXPECT_EQ(world->cache.audit(), "");
+}
+
 TEST(Tiers, WhatLiesBelowAndIsNotBroughtUpIsNotReadAndSaysSo) {
   const auto world = small_world();
   const std::vector<Token> prompt = tokens_from(1, 130);
