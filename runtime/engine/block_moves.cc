@@ -17,13 +17,7 @@ constexpr std::size_t kMovingBytes = ColdTier::kReadBytes / 4;
 }  // namespace
 
 Status ColdTier::usable() const {
-  if (store_ == nullptr) {
-    return Error{ErrorCode::kUnavailable, "the disk tier is not used: " + reason_, "store.mode"};
-  }
-  if (mode_ == storage::StoreMode::kBypassed) {
-    return Error{ErrorCode::kConflict, "the disk tier is bypassed: set store.mode to on, or to frozen", "store.mode"};
-  }
-  if (cache_ == nullptr) return Error{ErrorCode::kUnavailable, "no model is loaded: load one first", ""};
+  RETURN_IF_ERROR(disk_.usable());
   if (!identity_->weights_known || list_ticket_ != 0) {
     return Error{ErrorCode::kUnavailable,
                  "the digest of the model's weights is not known yet, and its blocks stay in memory: wait until it is",
@@ -41,17 +35,17 @@ ColdTier::Taken ColdTier::write_block(NodeId node) {
   if (!storing()) return Taken::kNo;
   if (goes_down(node)) return Taken::kYes;
   if (writing_.size() >= kUndurable || !lost_.empty()) return Taken::kLater;
-  const std::optional<kv::UnstoredBlock> block = cache_->unstored(node);
+  const std::optional<kv::UnstoredBlock> block = cache_.unstored(node);
   if (!block) return Taken::kNo;
   return put(*block, Form::kExact);
 }
 
 // Copied into staging here and now, so that nothing has to be held until it is durable.
 ColdTier::Taken ColdTier::put(const kv::UnstoredBlock& block, Form form) {
-  std::unique_ptr<Buffer> buffer = take_buffer();
+  std::unique_ptr<Buffer> buffer = disk_.take_buffer(executor_.layout().block_bytes());
   if (buffer == nullptr) return Taken::kLater;
-  if (!executor_->read_block(block.block, *buffer).ok()) {
-    give_buffer(std::move(buffer));
+  if (!executor_.read_block(block.block, *buffer).ok()) {
+    disk_.give_buffer(std::move(buffer));
     return Taken::kNo;
   }
   storage::PutBlock put;
@@ -62,12 +56,12 @@ ColdTier::Taken ColdTier::put(const kv::UnstoredBlock& block, Form form) {
   writing.name = {kept.scope, kept.key};
   writing.label = kept.label;
   put.block = stored(kept);
-  put.layout = executor_->layout();
+  put.layout = executor_.layout();
   put.bytes = *buffer;
   put.checksum = block.checksum;
   put.ticket = next_ticket_++;
-  if (store_->put({&put, 1}) == 0) {
-    give_buffer(std::move(buffer));
+  if (disk_.store()->put({&put, 1}) == 0) {
+    disk_.give_buffer(std::move(buffer));
     return Taken::kLater;
   }
   writing.buffer = std::move(buffer);
@@ -76,23 +70,23 @@ ColdTier::Taken ColdTier::put(const kv::UnstoredBlock& block, Form form) {
 }
 
 ColdTier::Taken ColdTier::read_block(const kv::ColdBlock& cold, BlockId into, std::uint64_t tag) {
-  if (store_ == nullptr || cache_ == nullptr || mode_ == storage::StoreMode::kBypassed) return Taken::kNo;
-  const std::size_t bytes = (moving_.size() + 1) * executor_->layout().block_bytes();
+  if (!disk_.serves()) return Taken::kNo;
+  const std::size_t bytes = (moving_.size() + 1) * executor_.layout().block_bytes();
   const bool full = moving_.size() >= kMovingReads || (!moving_.empty() && bytes > kMovingBytes);
   if (full || !reading_.empty()) return Taken::kLater;
   Moving moving{tag, into, nullptr};
   storage::GetBlock get;
   get.block = stored(cold);
-  get.layout = executor_->layout();
-  if (into != kNoBlock) get.into = executor_->host_memory(into);
+  get.layout = executor_.layout();
+  if (into != kNoBlock) get.into = executor_.host_memory(into);
   if (get.into.empty()) {
-    moving.buffer = take_buffer();
+    moving.buffer = disk_.take_buffer(executor_.layout().block_bytes());
     if (moving.buffer == nullptr) return Taken::kLater;
     get.into = *moving.buffer;
   }
   get.ticket = next_ticket_++;
-  if (store_->get({&get, 1}) == 0) {
-    give_buffer(std::move(moving.buffer));
+  if (disk_.store()->get({&get, 1}) == 0) {
+    disk_.give_buffer(std::move(moving.buffer));
     return Taken::kLater;
   }
   moving_.emplace(get.ticket, std::move(moving));
@@ -107,24 +101,22 @@ bool ColdTier::on_moved(const storage::StoreEvent& event) {
   moving_.erase(found);
   storage::Miss miss = event.kind == storage::StoreEvent::Kind::kRead ? storage::Miss::kNone : event.miss;
   const bool copies = miss == storage::Miss::kNone && moving.buffer != nullptr && moving.into != kNoBlock;
-  if (copies && !executor_->write_block(moving.into, *moving.buffer).ok()) miss = storage::Miss::kReadFailed;
-  give_buffer(std::move(moving.buffer));
-  if (mover_ != nullptr) mover_->read(moving.tag, miss, event.checksum);
+  if (copies && !executor_.write_block(moving.into, *moving.buffer).ok()) miss = storage::Miss::kReadFailed;
+  disk_.give_buffer(std::move(moving.buffer));
+  if (disk_.mover() != nullptr) disk_.mover()->read(moving.tag, miss, event.checksum);
   return true;
 }
 
 std::optional<std::uint64_t> ColdTier::checksum_of(BlockId block) {
-  const std::span<const std::byte> memory = executor_->host_memory(block);
-  if (!memory.empty()) return kernels::block_checksum(executor_->layout(), memory.data());
-  std::unique_ptr<Buffer> buffer = take_buffer();
+  const std::span<const std::byte> memory = executor_.host_memory(block);
+  if (!memory.empty()) return kernels::block_checksum(executor_.layout(), memory.data());
+  std::unique_ptr<Buffer> buffer = disk_.take_buffer(executor_.layout().block_bytes());
   if (buffer == nullptr) return std::nullopt;
-  const bool read = executor_->read_block(block, *buffer).ok();
-  const std::uint64_t sum = read ? kernels::block_checksum(executor_->layout(), buffer->data()) : 0;
-  give_buffer(std::move(buffer));
+  const bool read = executor_.read_block(block, *buffer).ok();
+  const std::uint64_t sum = read ? kernels::block_checksum(executor_.layout(), buffer->data()) : 0;
+  disk_.give_buffer(std::move(buffer));
   if (!read) return std::nullopt;
   return sum;
 }
-
-Ticks ColdTier::store_cpu_ns() const { return store_ == nullptr ? 0 : store_->counters().cpu_ns; }
 
 }  // namespace larder::engine

@@ -16,7 +16,6 @@
 namespace larder::engine {
 namespace {
 
-using settings::Key;
 using storage::StoreEvent;
 
 constexpr std::size_t kAdoptedPerTurn = 2000;
@@ -27,111 +26,54 @@ std::uint64_t record_id(const BlockKey& key) {
   return id;
 }
 
-storage::StoreLimits limits_of(const settings::Settings& settings) {
-  storage::StoreLimits limits;
-  limits.cap_bytes = static_cast<std::uint64_t>(settings.integer(Key::kStoreCapBytes));
-  limits.keep_free_bytes = static_cast<std::uint64_t>(settings.integer(Key::kStoreKeepFreeBytes));
-  limits.write_budget_bytes = static_cast<std::uint64_t>(settings.integer(Key::kStoreWriteBudgetBytes));
-  return limits;
-}
-
-storage::StoreMode mode_of(const settings::Settings& settings) {
-  const std::string word = settings.text(Key::kStoreMode);
-  if (word == "frozen") return storage::StoreMode::kFrozen;
-  return word == "bypass" ? storage::StoreMode::kBypassed : storage::StoreMode::kOn;
-}
-
 }  // namespace
 
 std::uint32_t max_cold_nodes(const settings::Settings& settings) {
-  return static_cast<std::uint32_t>(settings.integer(Key::kStoreTreeBlocks));
+  return static_cast<std::uint32_t>(settings.integer(settings::Key::kStoreTreeBlocks));
 }
 
-ColdTier::ColdTier(Services& services, entry::EntryBook& entries)
+ColdTier::ColdTier(Services& services, DiskTier& disk, Parts parts)
     : services_(services),
-      entries_(entries),
+      disk_(disk),
+      owner_(parts.owner),
+      cache_(parts.cache),
+      executor_(parts.executor),
+      identity_(std::move(parts.identity)),
+      entries_(parts.entries),
       identities_(std::make_unique<StoredIdentities>()),
-      entry_records_(std::make_unique<StoredEntries>()) {}
-ColdTier::~ColdTier() { close(); }
-
-void ColdTier::open() {
-  apply_settings();
-  if (services_.settings.text(Key::kStoreMode) == "off") {
-    reason_ = "store.mode is off";
-    return;
-  }
-  std::vector<storage::StoreScope> scopes;
-  for (const tenant::Scope& scope : services_.registry.all_scopes()) {
-    scopes.push_back({scope->id(), scope->secret()});
-    scopes_.insert(scope->id());
-  }
-  const auto inbox = services_.inbox;
-  const auto woken = woken_;
-  const auto wake = [inbox, woken] {
-    if (woken->exchange(true)) return;
-    inbox->push_reserved([](EngineLoop& loop) { loop.cold().take_events(); });
-  };
-  opening_ = services_.loader.post([this, scopes, inbox, wake, mode = mode_, &services = services_] {
-    storage::StoreConfig config;
-    config.folder = services.data_dir;
-    config.limits = limits_of(services.settings);
-    config.mode = mode;
-    config.codec = exec::kv_codec();
-    using Opened = std::pair<std::unique_ptr<storage::Disk>, Result<std::unique_ptr<storage::BlockStore>>>;
-    auto made = std::make_shared<Opened>(nullptr, Error{});
-    Result<std::unique_ptr<storage::Disk>> disk = services.open_disk();
-    if (disk.ok()) {
-      made->first = std::move(disk).value();
-      made->second = storage::BlockStore::open(std::move(config), scopes, *made->first, services.clock, wake);
-    } else {
-      made->second = disk.error();
-    }
-    inbox->push_reserved([this, made](EngineLoop&) {
-      disk_ = std::move(made->first);
-      opened(std::move(made->second));
-    });
-  });
-  if (!opening_) reason_ = "the loader was busy";
+      entry_records_(std::make_unique<StoredEntries>()),
+      next_ticket_(DiskTier::tickets_of(parts.owner)) {
+  if (disk_.store() != nullptr) requests_.emplace(*disk_.store(), next_ticket_);
+  disk_.join(*this);
 }
 
-void ColdTier::opened(Result<std::unique_ptr<storage::BlockStore>> store) {
-  opening_ = false;
-  if (store.ok()) {
-    store_ = std::move(store).value();
-    requests_.emplace(*store_, next_ticket_);
-    reason_.clear();
-    learn_scopes();
-  } else {
-    reason_ = store.error().message;
-    log::warning("store", "the disk tier is not used: " + to_string(store.error()));
-  }
-  if (identity_ != nullptr && identity_->weights_known) list_next();
-}
+ColdTier::~ColdTier() { end(); }
 
-void ColdTier::attach(kv::PrefixCache& cache, exec::Executor& executor, std::shared_ptr<const kv::Identity> identity,
-                      std::function<void()> ready) {
-  cache_ = &cache;
-  executor_ = &executor;
-  identity_ = std::move(identity);
+void ColdTier::begin(std::function<void()> ready) {
   ready_ = std::move(ready);
   if (!identity_->weights_known) return ready_now();
   identity_known();
 }
 
+void ColdTier::store_opened() {
+  if (disk_.store() != nullptr) requests_.emplace(*disk_.store(), next_ticket_);
+  if (identity_->weights_known) list_next();
+}
+
 void ColdTier::identity_known() {
-  lineages_.attach(identity_, executor_->layout(), exec::kv_codec());
+  lineages_.attach(identity_, executor_.layout(), exec::kv_codec());
   to_list_.clear();
   choose_lineage();
   to_list_.push_back(identity_);
-  if (!opening_) list_next();
+  if (!disk_.opening()) list_next();
 }
 
 // What lies on disk for the next of these lineages is asked for, and at first of other identities too; until it was
 // adopted nothing is written down.
 void ColdTier::list_next() {
   list_ticket_ = next_ticket_++;
-  const bool asked = !to_list_.empty() && store_ != nullptr && mode_ != storage::StoreMode::kBypassed &&
-                     store_->list(std::nullopt, std::nullopt, list_ticket_);
+  const bool asked =
+      !to_list_.empty() && disk_.serves() && disk_.store()->list(std::nullopt, std::nullopt, list_ticket_);
   if (asked) return;
   to_list_.clear();
   list_ticket_ = 0;
@@ -144,13 +86,13 @@ void ColdTier::ready_now() {
 
 // Its keys are made again on the loader: two hashes a block.
 void ColdTier::on_listed(const StoreEvent& event) {
-  if (event.ticket != list_ticket_ || cache_ == nullptr) return;
+  if (event.ticket != list_ticket_) return;
   records_ = event.listing;
   const bool posted = services_.loader.post(
       [ticket = event.ticket, listing = event.listing, identity = *to_list_.front(), inbox = services_.inbox,
        scopes = services_.registry.all_scopes(), most = max_cold_nodes(services_.settings)] {
         auto tree = std::make_shared<ListedTree>(listed_tree(*listing, scopes, identity, most));
-        inbox->push_reserved([ticket, tree](EngineLoop& loop) { loop.cold().chained(ticket, std::move(*tree)); });
+        inbox->push_reserved([ticket, tree](EngineLoop& loop) { loop.disk().listed(ticket, std::move(*tree)); });
       });
   if (posted) return;
   log::warning("store", "the loader was busy: what lies on disk is found after the next load");
@@ -160,11 +102,11 @@ void ColdTier::on_listed(const StoreEvent& event) {
 }
 
 void ColdTier::chained(std::uint64_t ticket, ListedTree tree) {
-  if (ticket != list_ticket_ || cache_ == nullptr) return;
+  if (ticket != list_ticket_) return;
   lost_.insert(lost_.end(), tree.lost.begin(), tree.lost.end());
   left_out_ += tree.left_out;
   if (to_list_.front()->lineage == kernels::KvScheme::kExact) {
-    cache_->note_others(tree.others);
+    cache_.note_others(tree.others);
     identities_->drop(tree.stale_identities, *requests_);
   }
   listing_ = std::move(tree.blocks);
@@ -175,7 +117,7 @@ void ColdTier::chained(std::uint64_t ticket, ListedTree tree) {
 void ColdTier::adopt_slice() {
   if (list_ticket_ == 0 || adopted_ > listing_.size()) return;
   const std::size_t count = std::min(kAdoptedPerTurn, listing_.size() - adopted_);
-  cache_->adopt(std::span(listing_).subspan(adopted_, count), to_list_.front());
+  cache_.adopt(std::span(listing_).subspan(adopted_, count), to_list_.front());
   adopted_ += count;
   if (adopted_ < listing_.size()) return;
   listing_.clear();
@@ -185,20 +127,19 @@ void ColdTier::adopt_slice() {
   const bool exact = to_list_.front()->lineage == kernels::KvScheme::kExact;
   to_list_.erase(to_list_.begin());
   if (!exact) return list_next();
-  pins_.bring_back(records->records, *cache_, *requests_, services_.clock.wall());
+  pins_.bring_back(records->records, cache_, *requests_, services_.clock.wall());
   ready_now();  // begins with an empty book
-  entry_records_->bring_back(records->records, *cache_, entries_, *requests_,
+  entry_records_->bring_back(records->records, cache_, entries_, *requests_,
                              [this](TenantId tenant) { return services_.registry.scopes(tenant).ok(); });
   if (!to_list_.empty()) list_next();
 }
 
 bool ColdTier::storing() const {
-  return store_ != nullptr && cache_ != nullptr && mode_ == storage::StoreMode::kOn && list_ticket_ == 0 &&
-         identity_->weights_known;
+  return requests_ && disk_.stores() && list_ticket_ == 0 && identity_->weights_known;
 }
 
 storage::StoredBlock ColdTier::stored(const kv::ColdBlock& cold) const {
-  const kernels::KvLayout layout = executor_->layout();
+  const kernels::KvLayout layout = executor_.layout();
   storage::StoredBlock block;
   block.scope = cold.scope;
   block.identity = lineages_.digest_of(cold.lineage);
@@ -217,40 +158,20 @@ storage::StoredBlock ColdTier::stored(const kv::ColdBlock& cold) const {
   return block;
 }
 
-std::unique_ptr<ColdTier::Buffer> ColdTier::take_buffer() {
-  const std::size_t bytes = executor_->layout().block_bytes();
-  if (buffers_out_ > 0 && (buffers_out_ + 1) * bytes > kStagingBytes) return nullptr;
-  ++buffers_out_;
-  if (buffers_.empty()) return std::make_unique<Buffer>(bytes);
-  std::unique_ptr<Buffer> buffer = std::move(buffers_.back());
-  buffers_.pop_back();
-  buffer->resize(bytes);
-  return buffer;
-}
-
-void ColdTier::give_buffer(std::unique_ptr<Buffer> buffer) {
-  if (buffer == nullptr) return;
-  --buffers_out_;
-  buffers_.push_back(std::move(buffer));
-}
-
 void ColdTier::write_down() {
-  const std::size_t bytes = executor_ == nullptr ? 0 : executor_->layout().block_bytes();
-  while (storing() && writing_.size() < kUndurable) {
-    if (buffers_out_ > 0 && (buffers_out_ + 1) * bytes > kStagingBytes) return;
-    const std::optional<kv::UnstoredBlock> next = cache_->next_unstored();
+  const std::size_t bytes = executor_.layout().block_bytes();
+  while (storing() && writing_.size() < kUndurable && disk_.has_buffer(bytes)) {
+    const std::optional<kv::UnstoredBlock> next = cache_.next_unstored();
     if (!next) return;
     if (goes_down(next->node) || put(*next, Form::kAsSet) != Taken::kLater) continue;
-    cache_->store_later(next->node);
+    cache_.store_later(next->node);
     return;
   }
 }
 
 void ColdTier::drop_lost() {
-  if (store_ == nullptr) return;
-  if (cache_ != nullptr) {
-    for (const kv::StoredName& name : cache_->take_lost()) lost_.push_back(name);
-  }
+  if (!requests_) return;
+  for (const kv::StoredName& name : cache_.take_lost()) lost_.push_back(name);
   while (!lost_.empty()) {
     const ScopeId scope = lost_.back().scope;
     std::vector<BlockKey> keys;
@@ -271,8 +192,8 @@ void ColdTier::tick() {
 }
 
 void ColdTier::sync_pins() {
-  if (storing()) pins_.sync(*cache_, *requests_);
-  if (storing()) entry_records_->sync(entries_, *cache_, *requests_, services_.clock.wall(), false);
+  if (storing()) pins_.sync(cache_, *requests_);
+  if (storing()) entry_records_->sync(entries_, cache_, *requests_, services_.clock.wall(), false);
 }
 
 bool ColdTier::busy() const { return adopted_ < listing_.size(); }
@@ -281,20 +202,11 @@ bool ColdTier::waiting() const {
   return std::any_of(restores_.begin(), restores_.end(), [](const auto& each) { return !each.second.done; });
 }
 
-void ColdTier::take_events() {
-  woken_->store(false);
-  if (store_ == nullptr) return;
-  events_.clear();
-  store_->drain(events_);
-  if (const double measured = store_->counters().read_bytes_per_s; measured > 0) read_bytes_per_s_ = measured;
-  for (const StoreEvent& event : events_) on_event(event);
-}
-
 void ColdTier::on_event(const StoreEvent& event) {
   switch (event.kind) {
     case StoreEvent::Kind::kCopied:
       if (const auto found = writing_.find(event.ticket); found != writing_.end()) {
-        give_buffer(std::move(found->second.buffer));
+        disk_.give_buffer(std::move(found->second.buffer));
       }
       return;
     case StoreEvent::Kind::kDurable:
@@ -305,15 +217,12 @@ void ColdTier::on_event(const StoreEvent& event) {
     case StoreEvent::Kind::kMissed:
       if (!on_moved(event)) on_read(event);
       return;
-    case StoreEvent::Kind::kEvicted:
-      if (cache_ != nullptr) cache_->drop_stored(event.key);
-      return;
     case StoreEvent::Kind::kListed:
       return on_listed(event);
     case StoreEvent::Kind::kDone:
       if (requests_) requests_->answered(event.ticket);
-      if (!event.error.empty()) log::warning("store", event.error);
       return;
+    case StoreEvent::Kind::kEvicted:
     case StoreEvent::Kind::kShredded:
     case StoreEvent::Kind::kFlushed:
       return;
@@ -325,11 +234,11 @@ void ColdTier::on_durable(const StoreEvent& event) {
   if (found == writing_.end()) return;
   Writing done = std::move(found->second);
   writing_.erase(found);
-  give_buffer(std::move(done.buffer));
+  disk_.give_buffer(std::move(done.buffer));
   const bool known = known_below(done);
-  if (mover_ != nullptr && !done.rounded) mover_->written(done.node, storage::Refusal::kNone);
+  if (disk_.mover() != nullptr && !done.rounded) disk_.mover()->written(done.node, storage::Refusal::kNone);
   if (!known) {
-    if (cache_ != nullptr) lost_.push_back(done.name);
+    lost_.push_back(done.name);
     return;
   }
   identities_->note(done.name.scope, *done.lineage, lineages_.digest_of(done.lineage->lineage), *requests_);
@@ -346,45 +255,33 @@ void ColdTier::on_refused(const StoreEvent& event) {
   if (found == writing_.end()) return;
   Writing done = std::move(found->second);
   writing_.erase(found);
-  give_buffer(std::move(done.buffer));
+  disk_.give_buffer(std::move(done.buffer));
   const bool there = event.refusal == storage::Refusal::kAlreadyThere;
   if (there) known_below(done);
-  if (mover_ != nullptr && !done.rounded) mover_->written(done.node, there ? storage::Refusal::kNone : event.refusal);
+  if (disk_.mover() == nullptr || done.rounded) return;
+  disk_.mover()->written(done.node, there ? storage::Refusal::kNone : event.refusal);
 }
 
 bool ColdTier::drained() {
-  if (cache_ == nullptr) return true;
-  if (store_ == nullptr) return true;
+  if (!requests_) return true;
   drop_lost();
   sync_pins();
-  if (storing()) entry_records_->sync(entries_, *cache_, *requests_, services_.clock.wall(), true);
+  if (storing()) entry_records_->sync(entries_, cache_, *requests_, services_.clock.wall(), true);
   return writing_.empty() && reading_.empty() && moving_.empty() && lost_.empty() && requests_->none_open() &&
-         (!storing() || !cache_->has_unstored());
+         (!storing() || !cache_.has_unstored());
 }
 
-void ColdTier::detach() {
-  INVARIANT(store_ == nullptr || (writing_.empty() && reading_.empty() && moving_.empty()));
+void ColdTier::end() {
+  if (std::exchange(ended_, true)) return;
+  INVARIANT(!requests_ || (writing_.empty() && reading_.empty() && moving_.empty()));
   for (auto& [id, restore] : restores_) give_up_rest(restore);
   restores_.clear();
-  listing_.clear();
-  records_.reset();
-  pins_.forget();
-  identities_->forget();
-  entry_records_->forget();
-  left_out_ = 0;
-  adopted_ = kNotAdopting;
-  list_ticket_ = 0;
   ready_ = nullptr;
-  lost_.clear();
-  to_list_.clear();
-  lineages_.detach();
-  cache_ = nullptr;
-  executor_ = nullptr;
-  identity_.reset();
+  disk_.leave(*this);
 }
 
-void ColdTier::close() {
-  store_.reset();  // nothing is written to a block after this
+// No more events come.
+void ColdTier::store_closed() {
   requests_.reset();
   writing_.clear();
   for (const auto& [ticket, reading] : reading_) {
@@ -393,45 +290,11 @@ void ColdTier::close() {
   }
   reading_.clear();
   moving_.clear();
-  if (mover_ != nullptr) mover_->store_closed();
-  if (cache_ != nullptr) detach();
-  disk_.reset();
-}
-
-void ColdTier::learn_scopes() {
-  if (store_ == nullptr) return;
-  for (const tenant::Scope& scope : services_.registry.all_scopes()) {
-    if (scopes_.insert(scope->id()).second) store_->add_scope({scope->id(), scope->secret()});
-  }
-}
-
-void ColdTier::shred(const ScopeId& scope) {
-  scopes_.erase(scope);
-  if (store_ != nullptr) store_->shred(scope, next_ticket_++);
 }
 
 void ColdTier::apply_settings() {
-  mode_ = mode_of(services_.settings);
-  always_ = services_.settings.text(Key::kStoreRestore) == "always";
   choose_lineage();
-  if (!to_list_.empty() && list_ticket_ == 0 && !opening_) list_next();
-  if (store_ == nullptr) return;
-  store_->set_limits(limits_of(services_.settings));
-  store_->set_mode(mode_);
-}
-
-ColdTierState ColdTier::state() const {
-  ColdTierState state = totals_;
-  state.used = store_ != nullptr;
-  state.reason = reason_;
-  state.mode = services_.settings.text(Key::kStoreMode);
-  state.codec =
-      kernels::kv_scheme_name(lineages_.chosen() == nullptr ? kernels::KvScheme::kExact : lineages_.chosen()->lineage);
-  state.codec_note = lineages_.note();
-  state.codec_error = lineages_.sampled_error();
-  if (store_ != nullptr) state.counters = store_->counters();
-  state.unlisted_blocks = left_out_ + (cache_ == nullptr ? 0 : cache_->counts().forgotten_cold);
-  return state;
+  if (!to_list_.empty() && list_ticket_ == 0 && !disk_.opening()) list_next();
 }
 
 }  // namespace larder::engine

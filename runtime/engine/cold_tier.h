@@ -1,31 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
-// ColdTier: the engine thread's side of the disk tier. It writes sealed blocks of the loaded model's tree down behind
-// the requests, brings cold ones up before a request starts where that is faster than computing them, and makes the
-// tree again from the store after a restart. The store moves and proves the bytes; the tree says which.
-// Way:      open (the loader opens the store) -> attach (a model is there; its cold tree is adopted in slices) -> tick
-//           at every turn -> drained -> detach.
+// ColdTier: a resident model's part of the lower tier, on the engine thread. It writes sealed blocks of the model's
+// tree down behind the requests, brings cold ones up before a request starts where that is faster than computing them,
+// and makes the tree again from the store after a restart. The store, of which there is one (DiskTier), moves and
+// proves the bytes; the tree says which.
+// Way:      begin (the cold tree is adopted in slices) -> tick at every turn -> drained -> end.
 // Ensures:  a block is read by a model only after the store verified it; what cannot be had is computed. A request
 //           waits for room or for another one's reading at most kLongestWaitMs.
-// Errors:   the store's failures end in state(): the reason why the tier is not used, or its counters.
-// Owns:     the store.    Threads: engine thread, but wake.    Bounds: kStagingBytes of copies, kReadBytes of reads.
+// Errors:   usable: why nothing can be moved now. Else none: what cannot be written or read is counted (DiskTier).
+// Threads:  engine thread.    Bounds: kReadBytes of reads.
 #pragma once
 
-#include <atomic>
 #include <functional>
 #include <map>
 #include <memory>
 #include <optional>
-#include <string>
 #include <unordered_map>
-#include <unordered_set>
 #include <vector>
 
+#include "runtime/engine/disk_tier.h"
 #include "runtime/engine/lineages.h"
 #include "runtime/engine/restore_plan.h"
-#include "runtime/engine/services.h"
 #include "runtime/engine/stored_pins.h"
 #include "runtime/sched/tier_gate.h"
-#include "storage/block_store.h"
 
 namespace larder::entry {
 class EntryBook;
@@ -33,30 +29,8 @@ class EntryBook;
 
 namespace larder::engine {
 
-class BlockMover;
-struct ListedTree;
 class StoredEntries;
 class StoredIdentities;
-
-struct ColdTierState {
-  bool used = false;
-  std::string reason;      // why it is not
-  std::string mode;        // the setting
-  std::string codec;       // the form in which blocks go down now
-  std::string codec_note;  // why not in the one that was asked for
-  double codec_error = 0;  // mean relative error of its samples
-  storage::StoreCounters counters;
-  std::uint64_t restored_blocks = 0;
-  std::uint64_t restored_tokens = 0;
-  double restore_ms = 0;              // spent waiting for them, summed over requests
-  std::uint64_t declined_slower = 0;  // requests that computed what lay below, by reason
-  std::uint64_t declined_room = 0;
-  std::uint64_t declined_late = 0;
-  std::uint64_t declined_damaged = 0;
-  std::uint64_t declined_stalled = 0;
-  std::uint64_t unlisted_blocks = 0;  // on disk beyond what the tree may know of it
-  std::uint64_t mixed_restores = 0;   // requests that computed a start while the rest was read
-};
 
 // Is the copy itself to blame, so that it is not to be asked for again?
 bool copy_is_gone(storage::Miss miss);
@@ -66,56 +40,55 @@ std::uint32_t max_cold_nodes(const settings::Settings& settings);
 
 class ColdTier final : public sched::TierGate {
  public:
-  static constexpr std::size_t kStagingBytes = 8u << 20;
   static constexpr std::size_t kReadBytes = 16u << 20;
   static constexpr double kLongestWaitMs = 2000;
-  static constexpr std::uint32_t kWorthTokens = 16;   // fewer are computed along with the rest
-  static constexpr double kAssumedBytesPerS = 400e6;  // of reads, until the first were measured
+  static constexpr std::uint32_t kWorthTokens = 16;  // fewer are computed along with the rest
 
-  // entries: of the loaded model's tree; it outlives this.
-  ColdTier(Services& services, entry::EntryBook& entries);
-  ~ColdTier() override;
+  // What it works on; all of it outlives this. owner: as DiskTier::join wants it.
+  struct Parts {
+    std::uint64_t owner = 0;
+    kv::PrefixCache& cache;
+    exec::Executor& executor;
+    std::shared_ptr<const kv::Identity> identity;
+    entry::EntryBook& entries;
+  };
+  ColdTier(Services& services, DiskTier& disk, Parts parts);
+  ~ColdTier() override;  // end
+  std::uint64_t owner() const { return owner_; }
 
-  // Opens the store on the loader; what was asked meanwhile waits for it.
-  void open();
-  void opened(Result<std::unique_ptr<storage::BlockStore>> store);
-
-  // A model's tree over its executor, both of which outlive detach(). `ready` is called once, when the cold part of
-  // the tree is there: at once when the tier is not used, or while nobody knows the digest of the weights yet.
-  void attach(kv::PrefixCache& cache, exec::Executor& executor, std::shared_ptr<const kv::Identity> identity,
-              std::function<void()> ready);
+  // `ready` is called once, when the cold part of the tree is there: at once when the tier is not used, or while nobody
+  // knows the digest of the weights yet.
+  void begin(std::function<void()> ready);
   void identity_known();  // the digest came: from now on blocks go down and come up
   // Whether everything sealed is durable or refused, pins and deletes are written and nothing is on its way; asked
   // again at each turn until it is.
   bool drained();
-  void detach();  // Requires: drained, or closed
+  void end();  // Requires: drained, or the store was closed. Nothing but owner() may be called after it.
 
   void tick();
-  void take_events();
-  void chained(std::uint64_t ticket, ListedTree tree);
-  void sync_pins();      // the store learns of new pins and entries, and of those that are gone
-  bool busy() const;     // the next turn has something to adopt
-  bool waiting() const;  // a request waits for room or for blocks: ask again soon
-
-  void learn_scopes();  // those that the registry has gained
-  void shred(const ScopeId& scope);
+  void sync_pins();
+  bool busy() const;
+  bool waiting() const;
   void apply_settings();
-  // Stops the store; nothing is written to a block after this.
-  void close();
 
-  ColdTierState state() const;
+  // From DiskTier:
+  void store_opened();
+  void store_closed();
+  void on_event(const storage::StoreEvent& event);  // whose ticket is this part's
+  void lost_below(const BlockKey& key) { cache_.drop_stored(key); }
+  void chained(std::uint64_t ticket, ListedTree tree);
+  const Lineages& lineages() const { return lineages_; }
+  std::uint64_t unlisted_blocks() const { return left_out_ + cache_.counts().forgotten_cold; }
 
   // Single blocks by name (block_moves.cc), for one mover at a time. kYes: it will be told; kLater: there is no room
   // now, or requests read; kNo: it cannot be had.
   enum class Taken : std::uint8_t { kYes, kLater, kNo };
-  void set_mover(BlockMover* mover) { mover_ = mover; }
   Status usable() const;           // kUnavailable or kConflict with the reason why nothing can be moved now
   Taken write_block(NodeId node);  // kYes too where it is on its way already
   // into: an arriving block, or kNoBlock when it is only to be proved.
   Taken read_block(const kv::ColdBlock& cold, BlockId into, std::uint64_t tag);
   std::optional<std::uint64_t> checksum_of(BlockId block);  // of its bytes in the pool now; nothing: not to be had now
-  bool is_storing() const { return storing(); }
-  Ticks store_cpu_ns() const;  // that the store's threads used since it was opened
+  bool storing() const;  // sealed blocks go down
 
   // TierGate
   std::shared_ptr<const kv::PromptKeys> keys_for(const sched::SequenceSpec& spec) override;
@@ -127,7 +100,7 @@ class ColdTier final : public sched::TierGate {
 
  private:
   static constexpr std::size_t kNotAdopting = ~std::size_t{0};
-  using Buffer = std::vector<std::byte>;
+  using Buffer = DiskTier::Buffer;
   struct Writing {
     NodeId node{};
     std::shared_ptr<const kv::Identity> lineage;
@@ -177,7 +150,6 @@ class ColdTier final : public sched::TierGate {
   void cut_stalled();
   void settle(Restore& restore);
   void drop_if_over(std::uint64_t id);
-  void on_event(const storage::StoreEvent& event);
   void on_durable(const storage::StoreEvent& event);
   void on_refused(const storage::StoreEvent& event);
   void on_read(const storage::StoreEvent& event);
@@ -192,25 +164,18 @@ class ColdTier final : public sched::TierGate {
   sched::GateAnswer go_on(Restore& restore, const kv::Outlook& outlook);
   ReadRate read_rate(std::uint32_t blocks, kernels::KvScheme lineage) const;
   storage::StoredBlock stored(const kv::ColdBlock& cold) const;
-  std::unique_ptr<Buffer> take_buffer();
-  void give_buffer(std::unique_ptr<Buffer> buffer);
   static void decline(Restore& restore, const char* why, std::uint64_t& count);
-  bool storing() const;
 
   Services& services_;
+  DiskTier& disk_;
+  const std::uint64_t owner_;
+  kv::PrefixCache& cache_;
+  exec::Executor& executor_;
+  const std::shared_ptr<const kv::Identity> identity_;
   entry::EntryBook& entries_;
-  std::unique_ptr<storage::Disk> disk_;
-  std::unique_ptr<storage::BlockStore> store_;
-  std::optional<StoreRequests> requests_;  // of store_
-  std::shared_ptr<std::atomic<bool>> woken_ = std::make_shared<std::atomic<bool>>(false);
-  std::string reason_ = "it is being opened";
-  storage::StoreMode mode_ = storage::StoreMode::kOn;
-  bool opening_ = false;
-  bool always_ = false;  // restore whatever the estimates say
+  std::optional<StoreRequests> requests_;  // nothing while the store is not used
+  bool ended_ = false;
 
-  kv::PrefixCache* cache_ = nullptr;
-  exec::Executor* executor_ = nullptr;
-  std::shared_ptr<const kv::Identity> identity_;
   std::function<void()> ready_;
   Lineages lineages_;
   std::vector<std::shared_ptr<const kv::Identity>> to_list_;  // still to be asked for; the first is being adopted
@@ -222,21 +187,14 @@ class ColdTier final : public sched::TierGate {
   std::uint64_t left_out_ = 0;
   std::size_t adopted_ = kNotAdopting;
 
-  std::uint64_t next_ticket_ = 1;
+  std::uint64_t next_ticket_;
   std::uint64_t list_ticket_ = 0;
   std::unordered_map<std::uint64_t, Writing> writing_;
   std::unordered_map<std::uint64_t, Reading> reading_;
   std::unordered_map<std::uint64_t, Moving> moving_;
-  BlockMover* mover_ = nullptr;
   std::map<std::uint64_t, Restore> restores_;  // by sequence: first asked, first read
-  std::vector<std::unique_ptr<Buffer>> buffers_;
-  double read_bytes_per_s_ = kAssumedBytesPerS;
   std::uint64_t last_issued_ = 0;  // whose block was asked for last
-  std::size_t buffers_out_ = 0;
   std::vector<kv::StoredName> lost_;  // to be dropped from the store
-  std::unordered_set<ScopeId, DigestHash> scopes_;
-  std::vector<storage::StoreEvent> events_;
-  ColdTierState totals_;
 };
 
 }  // namespace larder::engine

@@ -24,10 +24,11 @@ EngineLoop::EngineLoop(Services& services)
     : services_(services),
       requests_(services.clock, static_cast<std::size_t>(services.settings.integer(Key::kEngineRequestHistory)),
                 services.waiting, [this](const Ended& ended) { note_ended(ended); }),
-      cold_(services, entries_),
-      models_(services, cold_, requests_,
-              {[this](const Status& status) { end_all(status); }, [this] { model_changed(); }}),
-      tiers_(services, models_, cold_, jobs_, promises_),
+      disk_(services),
+      models_(services, disk_, entries_, requests_,
+              {[this](ResidentModel& model, const Status& status) { end_all_of(model, status); },
+               [this] { model_changed(); }}),
+      tiers_(services, models_, disk_, jobs_, promises_),
       history_(services.clock.wall()),
       snapshots_(services, services.clock.wall()),
       verbs_(*this, services) {
@@ -38,7 +39,7 @@ EngineLoop::EngineLoop(Services& services)
 EngineLoop::~EngineLoop() { stop(); }
 
 void EngineLoop::start() {
-  cold_.open();
+  disk_.open();
   thread_ = std::thread([this] { run(); });
 }
 
@@ -65,10 +66,10 @@ void EngineLoop::close() {
   closing_ = true;
   const Error closing{ErrorCode::kUnavailable, "the engine is closing", ""};
   end_all(closing);
-  models_.abort_running();
+  for (const auto& model : models_.all()) model->abort_running();
   drain_to_disk();
   models_.close();
-  cold_.close();
+  disk_.close();
   // What no scheduler will end any more: its step never came back.
   requests_.end_rest(closing);
   services_.inbox->close();
@@ -79,9 +80,9 @@ void EngineLoop::close() {
 // What is sealed and not yet on disk, pins and small things included, has this long to get there.
 void EngineLoop::drain_to_disk() {
   const Ticks until = services_.clock.now() + kLongestDrainNs;
-  while (!(models_.scheduler() == nullptr || models_.scheduler()->running_step() == 0) || !cold_.drained()) {
+  while (device_busy() || !disk_.drained()) {
     if (services_.clock.now() >= until) return;
-    cold_.tick();
+    disk_.tick();
     if (std::optional<LoopTask> task = services_.inbox->pop_for(std::chrono::milliseconds(5))) (*task)(*this);
   }
 }
@@ -89,12 +90,12 @@ void EngineLoop::drain_to_disk() {
 void EngineLoop::turn() {
   run_tasks();
   models_.tick();
-  cold_.tick();
+  disk_.tick();
   end_overdue();
   run_step();
   tiers_.turn();
   publish_if_due();
-  if (services_.inbox->size() > 0 || stopping_.load() || cold_.busy()) return;
+  if (services_.inbox->size() > 0 || stopping_.load() || disk_.busy()) return;
   if (std::optional<LoopTask> task = services_.inbox->pop_for(longest_wait())) (*task)(*this);
 }
 
@@ -106,14 +107,18 @@ void EngineLoop::run_tasks() {
   }
 }
 
+bool EngineLoop::device_busy() const {
+  return std::any_of(models_.all().begin(), models_.all().end(),
+                     [](const auto& model) { return model->scheduler().running_step() != 0; });
+}
+
 void EngineLoop::run_step() {
-  sched::Scheduler* scheduler = models_.scheduler();
-  if (scheduler == nullptr) return;
-  for (const auto& [seq, status] : requests_.take_orphans()) {
-    if (scheduler->cancel(seq, status)) models_.abort_running();
+  for (const auto& [seq, status] : requests_.take_orphans()) cancel_sequence(seq, status);
+  if (device_busy()) return;
+  for (const auto& model : models_.all()) {
+    if (model->draining()) continue;
+    if (std::optional<exec::Step> step = model->scheduler().next_step()) return model->submit(std::move(*step));
   }
-  if (models_.draining() || scheduler->running_step() != 0) return;
-  if (std::optional<exec::Step> step = scheduler->next_step()) models_.submit(std::move(*step));
 }
 
 void EngineLoop::end_overdue() {
@@ -123,8 +128,8 @@ void EngineLoop::end_overdue() {
   }
   if (now - last_pin_sweep_ >= kPinSweepEveryNs) {
     last_pin_sweep_ = now;
-    if (kv::PrefixCache* cache = models_.cache()) cache->expire_pins();
-    cold_.sync_pins();
+    for (const auto& model : models_.all()) model->cache().expire_pins();
+    disk_.sync_pins();
   }
 }
 
@@ -133,7 +138,7 @@ std::chrono::nanoseconds EngineLoop::longest_wait() const {
   Ticks wait = std::chrono::duration_cast<std::chrono::nanoseconds>(kLongestWait).count();
   if (const std::optional<Ticks> deadline = requests_.next_deadline()) wait = std::min(wait, *deadline - now);
   if (const std::optional<Ticks> wake = tiers_.wake()) wait = std::min(wait, *wake - now);
-  if (cold_.waiting()) wait = std::min(wait, kAskAgainNs);
+  if (disk_.waiting()) wait = std::min(wait, kAskAgainNs);
   if (snapshot_wanted_) wait = std::min(wait, last_snapshot_ + kSnapshotEveryNs - now);
   return std::chrono::nanoseconds(std::max<Ticks>(wait, 0));
 }
@@ -145,7 +150,7 @@ void EngineLoop::publish_if_due() {
   snapshot_wanted_ = false;
   last_snapshot_ = now;
   services_.snapshots.set(
-      snapshots_.build({models_, cold_, requests_, packs_, entries_, history_, jobs_, promises_}));
+      snapshots_.build({models_, disk_, requests_, packs_, entries_, history_, jobs_, promises_}));
 }
 
 // Packs are counted anew with the model's own template and vocabulary; entries named nodes of the old tree.
@@ -154,7 +159,8 @@ void EngineLoop::model_changed() {
   promises_.forget_all();
   entries_.clear();
   snapshot_wanted_ = true;
-  const std::shared_ptr<const LoadedModel> model = models_.loaded();
+  const ResidentModel* newest = models_.newest();
+  const std::shared_ptr<const LoadedModel> model = newest == nullptr ? nullptr : newest->loaded();
   if (model == nullptr || model->chat == nullptr) return;
   for (const entry::Pack& pack : packs_.packs()) {
     // A full queue leaves a pack uncounted until it is warmed.
@@ -163,7 +169,7 @@ void EngineLoop::model_changed() {
       const Result<PreparedPrompt> prefix = prepare_prefix(*model, prompt, now);
       if (!prefix.ok()) return;
       inbox->push_reserved([id, model, tokens = static_cast<std::uint32_t>(prefix->tokens.size())](EngineLoop& loop) {
-        if (loop.models().loaded() != model) return;
+        if (loop.models().of(model->id) == nullptr) return;
         loop.packs().set_tokens(id, tokens);
         loop.want_snapshot();
       });
@@ -175,7 +181,8 @@ RequestId EngineLoop::next_request_id() { return RequestId{services_.next_reques
 
 void EngineLoop::begin(Incoming incoming) {
   const RequestId id = incoming.id;
-  const bool gone = closing_ || models_.draining() || models_.loaded() != incoming.model;
+  const ResidentModel* resident = models_.of(incoming.model->id);
+  const bool gone = closing_ || resident == nullptr || !resident->answers();
   const auto model = incoming.model;
   auto prompt = std::make_shared<Prompt>(std::move(incoming.request.prompt));
   const Result<tenant::ScopeChain> scopes = services_.registry.scopes(incoming.who.tenant);
@@ -208,16 +215,15 @@ void EngineLoop::begin_prepared(Incoming incoming, Prepared prompt) {
 }
 
 void EngineLoop::prepared(RequestId id, const Result<Prepared>& prompt) {
-  sched::Scheduler* scheduler = models_.scheduler();
-  if (prompt.ok() && (scheduler == nullptr || models_.draining())) {
-    if (requests_.active(id)) {
-      requests_.prepared(id, Error{ErrorCode::kUnavailable, "the model was unloaded", ""});
-    }
+  if (!requests_.active(id)) return;
+  ResidentModel* model = models_.of(requests_.model_of(id));
+  if (prompt.ok() && (model == nullptr || model->draining())) {
+    requests_.prepared(id, Error{ErrorCode::kUnavailable, "the model was unloaded", ""});
     return;
   }
   for (sched::SequenceSpec& spec : requests_.prepared(id, prompt)) {
     const SeqId seq = spec.seq;
-    const Status added = scheduler->add(std::move(spec));
+    const Status added = model->scheduler().add(std::move(spec));
     if (!added.ok()) {
       sched::SequenceReport report;
       report.end = sched::SequenceEnd::kFailed;
@@ -228,15 +234,24 @@ void EngineLoop::prepared(RequestId id, const Result<Prepared>& prompt) {
 }
 
 void EngineLoop::cancel(RequestId id, const Status& status) {
-  for (const SeqId seq : requests_.cancel(id, status)) {
-    sched::Scheduler* scheduler = models_.scheduler();
-    if (scheduler != nullptr && scheduler->cancel(seq, status)) models_.abort_running();
+  for (const SeqId seq : requests_.cancel(id, status)) cancel_sequence(seq, status);
+}
+
+// Whichever model runs it.
+void EngineLoop::cancel_sequence(SeqId seq, const Status& status) {
+  for (const auto& model : models_.all()) {
+    if (model->scheduler().cancel(seq, status)) model->abort_running();
   }
 }
 
 void EngineLoop::end_all(const Status& status) {
   tiers_.end_all(status);
   for (const RequestId id : requests_.active_ids()) cancel(id, status);
+}
+
+void EngineLoop::end_all_of(ResidentModel& model, const Status& status) {
+  tiers_.end_model(model.generation(), status);
+  for (const RequestId id : requests_.active_of(model.id())) cancel(id, status);
 }
 
 void EngineLoop::check_promises(const Ended& ended) {
@@ -269,9 +284,10 @@ void EngineLoop::note_ended(const Ended& ended) {
                           done.cached_tokens, done.completion_tokens, record.verdict.saved_ms,
                           record.usage.completion_tokens > 0 ? record.timings.first_token_ms : -1});
   }
-  const kv::PrefixCache* cache = models_.cache();
-  if (cache == nullptr || ended.report.end_node.value == 0) return;
-  if (const auto path = cache->locate(ended.report.end_node); path.ok()) {
+  if (ended.report.end_node.value == 0) return;
+  const ResidentModel* model = models_.of(ModelId{record.model});
+  if (model == nullptr) return;
+  if (const auto path = model->cache().locate(ended.report.end_node); path.ok()) {
     entries_.note({ended.who.tenant, ended.label, *path, record.sections, record.verdict.reused_tokens,
                    record.verdict.saved_ms, services_.clock.wall()});
   }

@@ -41,11 +41,12 @@ class EngineLoop {
   void prepared(RequestId id, const Result<Prepared>& prepared);
   void cancel(RequestId id, const Status& status);
   void end_all(const Status& status);
+  void end_all_of(ResidentModel& model, const Status& status);
   bool closing() const { return closing_; }
   void want_snapshot() { snapshot_wanted_ = true; }
 
   ModelHost& models() { return models_; }
-  ColdTier& cold() { return cold_; }
+  DiskTier& disk() { return disk_; }
   RequestTable& requests() { return requests_; }
   PackShelf& packs() { return packs_; }
   entry::EntryBook& entries() { return entries_; }
@@ -63,6 +64,8 @@ class EngineLoop {
   void turn();
   void run_tasks();
   void run_step();
+  bool device_busy() const;
+  void cancel_sequence(SeqId seq, const Status& status);
   void end_overdue();
   void model_changed();
   void note_ended(const Ended& ended);
@@ -72,13 +75,13 @@ class EngineLoop {
 
   Services& services_;
   RequestTable requests_;
-  ColdTier cold_;
+  entry::EntryBook entries_;
+  DiskTier disk_;
   ModelHost models_;
   JobList jobs_;
   ReusePromises promises_;
   TierJobs tiers_;
   PackShelf packs_;
-  entry::EntryBook entries_;
   observe::History history_;
   SnapshotBuilder snapshots_;
   VerbRunner verbs_;

@@ -15,7 +15,6 @@ namespace larder::engine {
 namespace {
 
 constexpr std::size_t kMaxListedFiles = 200;
-constexpr std::uint32_t kMaxRows = 2048;
 
 using settings::Key;
 
@@ -73,7 +72,7 @@ Status size_pool(const settings::Settings& settings, LoadedParts& parts) {
   parts.executor.block_count = parts.pool.blocks;
   parts.executor.kv_type = parts.model.layout.type;
   parts.executor.threads = static_cast<std::uint32_t>(settings.integer(Key::kEngineThreads));
-  parts.executor.max_rows = kMaxRows;
+  parts.executor.max_rows = kMaxStepRows;
   parts.executor.isa = settings.text(Key::kEngineIsa);
   return {};
 }

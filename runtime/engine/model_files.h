@@ -22,6 +22,8 @@ class Settings;
 
 namespace larder::engine {
 
+inline constexpr std::uint32_t kMaxStepRows = 2048;  // of one step
+
 struct LoadedParts {
   LoadedModel model;  // without its identity
   std::shared_ptr<kv::Identity> identity;  // without arithmetic_id: the executor says that

@@ -288,6 +288,14 @@ std::vector<RequestId> RequestTable::active_of(TenantId tenant) const {
   return ids;
 }
 
+std::vector<RequestId> RequestTable::active_of(ModelId model) const {
+  std::vector<RequestId> ids;
+  for (const auto& [id, active] : active_) {
+    if (active->in.model->id == model) ids.push_back(id);
+  }
+  return ids;
+}
+
 std::optional<Ticks> RequestTable::next_deadline() const {
   std::optional<Ticks> next;
   for (const auto& [id, active] : active_) {

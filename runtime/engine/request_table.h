@@ -77,6 +77,9 @@ class RequestTable final : public sched::SequenceSink {
   bool active(RequestId id) const { return active_.count(id) != 0; }
   std::vector<RequestId> active_ids() const;
   std::vector<RequestId> active_of(TenantId tenant) const;
+  std::vector<RequestId> active_of(ModelId model) const;
+  // Of an active request.
+  ModelId model_of(RequestId id) const { return active_.at(id)->in.model->id; }
   // The earliest deadline, and the requests that are past theirs.
   std::optional<Ticks> next_deadline() const;
   std::vector<RequestId> past_deadline(Ticks now) const;

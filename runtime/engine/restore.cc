@@ -37,8 +37,8 @@ void ColdTier::decline(Restore& restore, const char* why, std::uint64_t& count) 
 ReadRate ColdTier::read_rate(std::uint32_t blocks, kernels::KvScheme lineage) const {
   ReadRate read;
   read.first_ms = kFirstByteMs;
-  const std::size_t block_bytes = kernels::coded_block_bytes(lineage, executor_->layout());
-  read.block_ms = static_cast<double>(block_bytes) / read_bytes_per_s_ * 1e3;
+  const std::size_t block_bytes = kernels::coded_block_bytes(lineage, executor_.layout());
+  read.block_ms = static_cast<double>(block_bytes) / disk_.read_bytes_per_s() * 1e3;
   std::size_t ahead = reading_.size();
   for (const auto& [id, other] : restores_) {
     if (!other.arrival.open()) continue;
@@ -56,7 +56,7 @@ ColdTier::Restore ColdTier::planned(const kv::Outlook& outlook, const sched::Pre
   restore.cost = cost;
   restore.run = {outlook.cached_tokens / kernels::kBlockTokens * kernels::kBlockTokens, 0};
   restore.run.tokens = outlook.known_tokens - restore.run.position;
-  restore.plan = plan_restore(restore.run, read_rate(restore.run.blocks(), lineage), cost, always_);
+  restore.plan = plan_restore(restore.run, read_rate(restore.run.blocks(), lineage), cost, disk_.always_restores());
   restore.note.tier = "disk";
   restore.note.estimate_ms = restore.plan.estimate_ms;
   restore.note.compute_ms = restore.plan.compute_ms;
@@ -66,7 +66,7 @@ ColdTier::Restore ColdTier::planned(const kv::Outlook& outlook, const sched::Pre
 
 sched::GateAnswer ColdTier::ask(const sched::SequenceSpec& spec, const kv::Outlook& outlook,
                                 const sched::PrefillCost& cost) {
-  if (store_ == nullptr || cache_ == nullptr || mode_ == storage::StoreMode::kBypassed) return {};
+  if (!disk_.serves()) return {};
   if (!spec.read || spec.score_prompt) return {};
   const bool worth = outlook.known_tokens >= outlook.cached_tokens + kWorthTokens;
   const auto known = restores_.find(spec.seq.value);
@@ -76,7 +76,7 @@ sched::GateAnswer ColdTier::ask(const sched::SequenceSpec& spec, const kv::Outlo
     if (!restore.plan.read) {
       restore.note.declined_read_ms = restore.plan.read_ms;
       restore.note.declined_compute_ms = restore.plan.compute_ms;
-      decline(restore, "slower", totals_.declined_slower);
+      decline(restore, "slower", disk_.totals().declined_slower);
     }
     return begin(restores_.emplace(spec.seq.value, std::move(restore)).first->second, spec);
   }
@@ -95,30 +95,30 @@ sched::GateAnswer ColdTier::begin(Restore& restore, const sched::SequenceSpec& s
   const auto whole = static_cast<std::uint32_t>(spec.prompt->tokens.size()) / kernels::kBlockTokens + 1;
   const std::uint32_t above = restore.run.position / kernels::kBlockTokens;
   // Head and arrival take their room side by side; where that is short, nothing is computed meanwhile.
-  if (restore.plan.head_blocks > 0 && cache_->available_blocks() < whole - above + 1) {
+  if (restore.plan.head_blocks > 0 && cache_.available_blocks() < whole - above + 1) {
     restore.plan.head_blocks = 0;
     restore.plan.mixed_ms = 0;
     restore.note.estimate_ms = restore.plan.read_ms;
   }
-  Result<kv::Arrival> arrival = cache_->begin_arrival(*spec.prompt, *spec.keys, spec.request, spec.tenant,
+  Result<kv::Arrival> arrival = cache_.begin_arrival(*spec.prompt, *spec.keys, spec.request, spec.tenant,
                                                       {restore.plan.head_blocks, ~std::size_t{0}});
   if (arrival.ok() && arrival->open()) {
     restore.arrival = std::move(arrival).value();
     restore.last_came = services_.clock.now();
     if (restore.plan.head_blocks == 0) return {true, 0};
     restore.head_end = restore.run.position + restore.plan.head_blocks * kernels::kBlockTokens;
-    ++totals_.mixed_restores;
+    ++disk_.totals().mixed_restores;
     return {false, restore.head_end};
   }
   // No room now, or another request is bringing the same blocks up. Computing needs the room as well.
   const double waited_ms = ms_between(restore.asked, services_.clock.now());
-  const bool computes_sooner = arrival.ok() && !always_ && restore.plan.compute_ms > 0;
+  const bool computes_sooner = arrival.ok() && !disk_.always_restores() && restore.plan.compute_ms > 0;
   const double longest_ms = computes_sooner ? std::min(kLongestWaitMs, restore.plan.compute_ms) : kLongestWaitMs;
   if (waited_ms < longest_ms) return {true, 0};
   if (arrival.ok()) {
-    decline(restore, "late", totals_.declined_late);
+    decline(restore, "late", disk_.totals().declined_late);
   } else {
-    decline(restore, "no_room", totals_.declined_room);
+    decline(restore, "no_room", disk_.totals().declined_room);
   }
   return {};
 }
@@ -135,10 +135,10 @@ sched::GateAnswer ColdTier::go_on(Restore& restore, const kv::Outlook& outlook) 
 
 // One block of each in turn, so that a long run does not keep a short one waiting.
 void ColdTier::issue_reads() {
-  if (store_ == nullptr || executor_ == nullptr || restores_.empty()) return;
-  const double ahead = read_bytes_per_s_ * kAheadMs * 1e-3;
+  if (disk_.store() == nullptr || restores_.empty()) return;
+  const double ahead = disk_.read_bytes_per_s() * kAheadMs * 1e-3;
   const auto most = static_cast<std::size_t>(std::clamp(ahead, double{kLeastReadBytes}, double{kReadBytes}));
-  const std::size_t block_bytes = executor_->layout().block_bytes();
+  const std::size_t block_bytes = executor_.layout().block_bytes();
   for (std::size_t passed = 0; passed < restores_.size();) {
     if (!reading_.empty() && (reading_.size() + 1) * block_bytes > most) return;
     auto next = restores_.upper_bound(last_issued_);
@@ -157,16 +157,16 @@ bool ColdTier::issue(std::uint64_t id, Restore& restore) {
   Reading reading{id, restore.issued, nullptr};
   storage::GetBlock get;
   get.block = stored(block.cold);
-  get.layout = executor_->layout();
-  get.into = executor_->host_memory(block.to);
+  get.layout = executor_.layout();
+  get.into = executor_.host_memory(block.to);
   if (get.into.empty()) {
-    reading.buffer = take_buffer();
+    reading.buffer = disk_.take_buffer(executor_.layout().block_bytes());
     if (reading.buffer == nullptr) return false;
     get.into = *reading.buffer;
   }
   get.ticket = next_ticket_++;
-  if (store_->get({&get, 1}) == 0) {
-    give_buffer(std::move(reading.buffer));
+  if (disk_.store()->get({&get, 1}) == 0) {
+    disk_.give_buffer(std::move(reading.buffer));
     return false;
   }
   reading_.emplace(get.ticket, std::move(reading));
@@ -182,14 +182,14 @@ void ColdTier::on_read(const storage::StoreEvent& event) {
   Restore& restore = restores_.at(reading.restore);  // it stays until its last read was answered
   bool good = event.kind == storage::StoreEvent::Kind::kRead;
   if (good && reading.buffer != nullptr) {
-    good = executor_->write_block(restore.arrival.blocks()[reading.index].to, *reading.buffer).ok();
+    good = executor_.write_block(restore.arrival.blocks()[reading.index].to, *reading.buffer).ok();
   }
-  give_buffer(std::move(reading.buffer));
+  disk_.give_buffer(std::move(reading.buffer));
   ++restore.answered;
   restore.last_came = services_.clock.now();
   if (good) {
     restore.arrival.arrived(reading.index, event.checksum);
-    ++totals_.restored_blocks;
+    ++disk_.totals().restored_blocks;
   } else {
     restore.arrival.missed(reading.index, copy_is_gone(event.miss));
     if (!restore.done) restore.note.declined = "damaged";
@@ -211,6 +211,7 @@ void ColdTier::give_up_rest(Restore& restore) {
 // A request that reads does not wait on when computing what is left would be sooner. What is in flight still comes, and
 // finds its place in the tree or is given back.
 void ColdTier::cut_stalled() {
+  const bool always = disk_.always_restores();
   const Ticks now = services_.clock.now();
   for (auto& [id, restore] : restores_) {
     if (restore.done || restore.forgotten || restore.head_end > 0 || !restore.arrival.open()) continue;
@@ -223,8 +224,9 @@ void ColdTier::cut_stalled() {
     state.blocks_left = state.blocks - static_cast<std::uint32_t>(restore.answered);
     const std::uint32_t here = blocks.front().cold.first_position + restore.arrival.warmed_tokens();
     const double compute_left_ms = restore.cost.ms(here, restore.run.position + restore.run.tokens);
-    const bool stands_still = state.idle_ms > (always_ || restore.cost.known() ? kLongestIdleMs : kLongestWaitMs);
-    if (!stands_still && (always_ || !overdue(state, compute_left_ms))) continue;
+    const bool patient = always || restore.cost.known();
+    const bool stands_still = state.idle_ms > (patient ? kLongestIdleMs : kLongestWaitMs);
+    if (!stands_still && (always || !overdue(state, compute_left_ms))) continue;
     restore.note.declined = "stalled";
     restore.note.declined_read_ms = read_left_ms(state);
     restore.note.declined_compute_ms = compute_left_ms;
@@ -247,7 +249,7 @@ void ColdTier::settle(Restore& restore) {
   note.ms = ms_between(restore.asked, restore.last_came);
   note.compute_ms = restore.cost.ms(begin, begin + note.tokens);
   if (!note.declined.empty()) {
-    ++(note.declined == "stalled" ? totals_.declined_stalled : totals_.declined_damaged);
+    ++(note.declined == "stalled" ? disk_.totals().declined_stalled : disk_.totals().declined_damaged);
   } else if (restore.plan.mixed_ms > 0) {
     note.declined = "mixed";
     note.declined_read_ms = restore.plan.read_ms;
@@ -255,8 +257,8 @@ void ColdTier::settle(Restore& restore) {
   } else {
     note.declined_tokens = 0;
   }
-  totals_.restored_tokens += note.tokens;
-  totals_.restore_ms += note.ms;
+  disk_.totals().restored_tokens += note.tokens;
+  disk_.totals().restore_ms += note.ms;
 }
 
 void ColdTier::drop_if_over(std::uint64_t id) {

@@ -15,28 +15,29 @@ constexpr Ticks kRateWindowNs = 5'000'000'000;
 SnapshotBuilder::SnapshotBuilder(Services& services, WallTime started) : services_(services), started_(started) {}
 
 void SnapshotBuilder::add_tree(Snapshot& all, const Sources& from, std::uint64_t epoch) {
-  const kv::PrefixCache* cache = from.models.cache();
-  const std::uint64_t version = cache == nullptr ? 0 : cache->tree_version();
-  if (tree_ && cache == tree_of_ && version == tree_version_) {
+  TreeVersions versions;
+  for (const auto& model : from.models.all()) {
+    versions.emplace_back(model->generation(), model->cache().tree_version());
+  }
+  if (tree_ && versions == tree_versions_) {
     all.tree = tree_;
     return;
   }
   auto tree = std::make_shared<std::vector<TreeNode>>();
-  if (cache != nullptr) {
-    from.entries.sweep([&](NodeId node) { return cache->locate(node).ok(); });
-    std::unordered_map<NodeId, std::string> names;
-    for (const entry::Entry& entry : from.entries.list()) names[entry.node] = entry.name;
-    const LoadedModel& model = *from.models.loaded();
-    const bool on_device = from.models.device()->device == "cuda";
-    for (const kv::TreeRow& row : cache->describe()) {
-      TreeNode node = tree_node(row, model, from.models.scheduler()->rates().prefill_row_ns(), on_device);
+  from.entries.sweep([&](NodeId node) { return from.models.of(node) != nullptr; });
+  std::unordered_map<NodeId, std::string> names;
+  for (const entry::Entry& entry : from.entries.list()) names[entry.node] = entry.name;
+  for (const auto& model : from.models.all()) {
+    const double row_ns = model->scheduler().rates().prefill_row_ns();
+    const bool on_device = model->pool_tier() == "device";
+    for (const kv::TreeRow& row : model->cache().describe()) {
+      TreeNode node = tree_node(row, *model->loaded(), row_ns, on_device);
       if (const auto name = names.find(row.id); name != names.end()) node.label = name->second;
       tree->push_back(std::move(node));
     }
   }
   tree_ = std::move(tree);
-  tree_of_ = cache;
-  tree_version_ = version;
+  tree_versions_ = std::move(versions);
   tree_epoch_ = epoch;
   all.tree = tree_;
 }
@@ -68,38 +69,42 @@ TreeNode tree_node(const kv::TreeRow& row, const LoadedModel& model, double row_
   return node;
 }
 
-void SnapshotBuilder::add_cache(Snapshot& all, const Sources& from, std::uint64_t epoch) {
-  add_tree(all, from, epoch);
-  const kv::PrefixCache* cache = from.models.cache();
-  if (cache == nullptr) return;
-  const kv::CacheCounts counts = cache->counts();
-  const std::uint64_t block_bytes = from.models.loaded()->layout.block_bytes();
-  all.pool.blocks_total = counts.pool.total;
-  all.pool.blocks_free = counts.pool.free;
-  all.pool.blocks_cached = counts.pool.cached;
-  all.pool.blocks_in_use = counts.pool.in_use;
-  all.pool.blocks_pinned = counts.pinned;
+void SnapshotBuilder::add_pool(Snapshot& all, const ResidentModel& model) {
+  const kv::CacheCounts counts = model.cache().counts();
+  const std::uint64_t block_bytes = model.block_bytes();
+  all.pool.blocks_total += counts.pool.total;
+  all.pool.blocks_free += counts.pool.free;
+  all.pool.blocks_cached += counts.pool.cached;
+  all.pool.blocks_in_use += counts.pool.in_use;
+  all.pool.blocks_pinned += counts.pinned;
   all.pool.block_bytes = block_bytes;
-  all.pool.pin_budget_bytes = counts.pin_budget * block_bytes;
-  all.pool.evicted_blocks = counts.evicted_blocks;
-  all.pool.tree_nodes = counts.nodes;
-  for (const kv::PinRecord& pin : cache->pins()) {
+  all.pool.pin_budget_bytes += counts.pin_budget * block_bytes;
+  all.pool.evicted_blocks += counts.evicted_blocks;
+  all.pool.tree_nodes += counts.nodes;
+  for (const kv::PinRecord& pin : model.cache().pins()) {
     all.pins.push_back(
         {pin.id, pin.node, pin.owner, pin.reason, pin.blocks, pin.blocks * block_bytes, pin.created, pin.expires});
   }
+}
+
+void SnapshotBuilder::add_cache(Snapshot& all, const Sources& from, std::uint64_t epoch) {
+  add_tree(all, from, epoch);
+  for (const auto& model : from.models.all()) add_pool(all, *model);
   std::unordered_set<NodeId> pinned;
   for (const TreeNode& node : *all.tree) {
     if (node.pinned) pinned.insert(node.id);
   }
   for (const entry::Entry& entry : from.entries.list()) {
+    const ResidentModel* model = from.models.of(entry.node);
+    if (model == nullptr) continue;
     const std::uint64_t blocks = (entry.tokens + kernels::kBlockTokens - 1) / kernels::kBlockTokens;
-    all.entries.push_back({entry.id, entry.node, entry.tenant, entry.name, entry.tokens, blocks * block_bytes,
+    all.entries.push_back({entry.id, entry.node, entry.tenant, entry.name, entry.tokens, blocks * model->block_bytes(),
                            pinned.count(entry.node) != 0, entry.hits, entry.saved_ms});
   }
 }
 
-void SnapshotBuilder::add_store(Snapshot& all, const ColdTier& cold) {
-  const ColdTierState state = cold.state();
+void SnapshotBuilder::add_store(Snapshot& all, const DiskTier& disk) {
+  const DiskTierState state = disk.state();
   const storage::StoreCounters& counters = state.counters;
   StoreInfo& store = all.store;
   store.used = state.used;
@@ -149,18 +154,29 @@ void SnapshotBuilder::add_store(Snapshot& all, const ColdTier& cold) {
 }
 
 void SnapshotBuilder::add_tenants(Snapshot& all, const Sources& from) const {
-  std::unordered_map<TenantId, kv::TenantUse> use;
-  if (const kv::PrefixCache* cache = from.models.cache()) {
-    for (const kv::TenantUse& each : cache->use_by_tenant()) use[each.tenant] = each;
+  struct Use {
+    std::uint64_t blocks = 0;
+    std::uint64_t bytes = 0;
+    std::uint64_t pinned_bytes = 0;
+  };
+  std::unordered_map<TenantId, Use> uses;
+  for (const auto& model : from.models.all()) {
+    for (const kv::TenantUse& each : model->cache().use_by_tenant()) {
+      Use& use = uses[each.tenant];
+      use.blocks += each.blocks;
+      use.bytes += each.blocks * model->block_bytes();
+      use.pinned_bytes += each.pinned * model->block_bytes();
+    }
   }
   for (const tenant::TenantRecord& record : services_.registry.tenants()) {
     TenantInfo info;
     info.id = record.id;
     info.name = record.name;
     info.quota_bytes = record.quota_bytes;
-    info.blocks = use[record.id].blocks;
-    info.bytes = info.blocks * all.pool.block_bytes;
-    info.pinned_bytes = use[record.id].pinned * all.pool.block_bytes;
+    const Use& use = uses[record.id];
+    info.blocks = use.blocks;
+    info.bytes = use.bytes;
+    info.pinned_bytes = use.pinned_bytes;
     if (const auto totals = from.requests.totals().find(record.id); totals != from.requests.totals().end()) {
       info.requests = totals->second.requests;
       info.prompt_tokens = totals->second.prompt_tokens;
@@ -203,20 +219,22 @@ void SnapshotBuilder::add_history(Snapshot& all, const Sources& from) const {
 void SnapshotBuilder::measure(Snapshot& all, const Sources& from) {
   all.resident_bytes = read_memory_facts().resident;
   observe::Levels levels;
-  if (const sched::Scheduler* scheduler = from.models.scheduler()) {
-    const sched::SchedulerCounts counts = scheduler->counts();
-    all.prefill_tokens_per_s = scheduler->rates().prefill_tokens_per_s();
+  for (const auto& model : from.models.all()) {
+    const sched::SchedulerCounts counts = model->scheduler().counts();
+    levels.prefill_rows += counts.prefill_rows;
+    levels.decode_rows += counts.decode_rows;
+    levels.steps += counts.steps;
+  }
+  if (const ResidentModel* newest = from.models.newest()) {
+    all.prefill_tokens_per_s = newest->scheduler().rates().prefill_tokens_per_s();
     const Ticks now = services_.clock.now();
-    if (!decode_marks_.empty() && counts.decode_rows < decode_marks_.back().second) decode_marks_.clear();
-    decode_marks_.emplace_back(now, counts.decode_rows);
+    if (!decode_marks_.empty() && levels.decode_rows < decode_marks_.back().second) decode_marks_.clear();
+    decode_marks_.emplace_back(now, levels.decode_rows);
     while (decode_marks_.size() > 2 && decode_marks_.front().first < now - kRateWindowNs) decode_marks_.pop_front();
     const double seconds = ms_between(decode_marks_.front().first, now) * 1e-3;
     if (seconds > 0) {
-      all.decode_tokens_per_s = static_cast<double>(counts.decode_rows - decode_marks_.front().second) / seconds;
+      all.decode_tokens_per_s = static_cast<double>(levels.decode_rows - decode_marks_.front().second) / seconds;
     }
-    levels.prefill_rows = counts.prefill_rows;
-    levels.decode_rows = counts.decode_rows;
-    levels.steps = counts.steps;
   }
   levels.blocks_total = all.pool.blocks_total;
   levels.blocks_free = all.pool.blocks_free;
@@ -229,7 +247,7 @@ void SnapshotBuilder::measure(Snapshot& all, const Sources& from) {
   levels.queued = all.queued;
   levels.prefill_tokens_per_s = all.prefill_tokens_per_s;
   levels.resident_bytes = all.resident_bytes;
-  levels.ready = from.models.loaded() != nullptr && !from.models.draining();
+  levels.ready = from.models.newest() != nullptr;
   services_.metrics.set_levels(levels);
 }
 
@@ -240,12 +258,13 @@ std::shared_ptr<const SnapshotState> SnapshotBuilder::build(const Sources& from)
   all.at = services_.clock.wall();
   all.started = started_;
   all.version = kVersion;
-  if (from.models.device() != nullptr) all.device = from.models.device()->description;
+  if (!from.models.all().empty()) all.device = from.models.all().back()->device().description;
   all.models = from.models.infos();
   add_cache(all, from, epoch_);
-  add_store(all, from.cold);
+  add_store(all, from.disk);
   add_tenants(all, from);
-  all.packs = from.packs.infos(from.models.cache());
+  const ResidentModel* newest = from.models.newest();
+  all.packs = from.packs.infos(newest == nullptr ? nullptr : &newest->cache());
   all.jobs.assign(from.jobs.all().begin(), from.jobs.all().end());
   all.broken_promises = from.promises.broken();
   all.last_broken_promise = from.promises.last_broken();

@@ -7,6 +7,8 @@
 #include <cstdint>
 #include <deque>
 #include <memory>
+#include <utility>
+#include <vector>
 
 #include "runtime/engine/job_list.h"
 #include "runtime/engine/model_host.h"
@@ -30,7 +32,7 @@ class SnapshotBuilder {
 
   struct Sources {
     ModelHost& models;
-    const ColdTier& cold;
+    const DiskTier& disk;
     RequestTable& requests;
     const PackShelf& packs;
     entry::EntryBook& entries;
@@ -41,10 +43,13 @@ class SnapshotBuilder {
   std::shared_ptr<const SnapshotState> build(const Sources& from);
 
  private:
+  using TreeVersions = std::vector<std::pair<std::uint64_t, std::uint64_t>>;  // generation, version
+
   void add_cache(Snapshot& all, const Sources& from, std::uint64_t epoch);
+  static void add_pool(Snapshot& all, const ResidentModel& model);
   void add_tree(Snapshot& all, const Sources& from, std::uint64_t epoch);
   void add_tenants(Snapshot& all, const Sources& from) const;
-  static void add_store(Snapshot& all, const ColdTier& cold);
+  static void add_store(Snapshot& all, const DiskTier& disk);
   void add_history(Snapshot& all, const Sources& from) const;
   void measure(Snapshot& all, const Sources& from);
 
@@ -52,8 +57,7 @@ class SnapshotBuilder {
   const WallTime started_;
   std::uint64_t epoch_ = 0;
   std::uint64_t tree_epoch_ = 0;
-  std::uint64_t tree_version_ = 0;
-  const kv::PrefixCache* tree_of_ = nullptr;
+  TreeVersions tree_versions_;
   std::shared_ptr<const std::vector<TreeNode>> tree_;
   std::deque<std::pair<Ticks, std::uint64_t>> decode_marks_;  // decode rows of the last 5 s
 };

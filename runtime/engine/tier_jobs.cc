@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "runtime/base/invariant.h"
 #include "runtime/base/log.h"
 #include "runtime/engine/model_host.h"
 #include "runtime/engine/reuse_promises.h"
@@ -18,19 +19,31 @@ Error no_model() { return {ErrorCode::kUnavailable, "no model is loaded: load on
 
 }  // namespace
 
-TierJobs::TierJobs(Services& services, ModelHost& models, ColdTier& cold, JobList& jobs, ReusePromises& promises)
-    : services_(services), models_(models), cold_(cold), jobs_(jobs), promises_(promises) {
-  cold_.set_mover(this);
+TierJobs::TierJobs(Services& services, ModelHost& models, DiskTier& disk, JobList& jobs, ReusePromises& promises)
+    : services_(services), models_(models), disk_(disk), jobs_(jobs), promises_(promises) {
+  disk_.set_mover(this);
 }
 
-TierJobs::~TierJobs() { cold_.set_mover(nullptr); }
+TierJobs::~TierJobs() { disk_.set_mover(nullptr); }
 
-Result<TierOrder> TierJobs::checked(const Principal& who, TierVerb verb, const kv::BlockRange& range,
-                                    const std::string& to) {
-  if (models_.cache() == nullptr || models_.draining()) return no_model();
+ResidentModel& TierJobs::active_model() const {
+  ResidentModel* const model = models_.of_generation(active_->generation);
+  INVARIANT(model != nullptr);  // it waits for its jobs before it goes
+  return *model;
+}
+
+// Whether the job whose turn it is may do a slice.
+bool TierJobs::may_work() const {
+  if (!active_ && waiting_.empty()) return false;
+  return !models_.of_generation(active_ ? active_->generation : waiting_.front().generation)->draining();
+}
+
+Result<TierOrder> TierJobs::checked(const ResidentModel& model, const Principal& who, TierVerb verb,
+                                    const kv::BlockRange& range, const std::string& to) {
+  if (model.draining()) return no_model();
   TierOrder order{verb, true, range, who.tenant};
   if (verb != TierVerb::kVerify) {
-    const std::string pool = models_.pool_tier();
+    const std::string pool = model.pool_tier();
     order.down = to == "disk";
     if (!order.down && to != "pool" && to != pool) {
       return Error{ErrorCode::kInvalidArgument,
@@ -39,29 +52,33 @@ Result<TierOrder> TierJobs::checked(const Principal& who, TierVerb verb, const k
                    "to"};
     }
   }
-  RETURN_IF_ERROR(cold_.usable());
+  RETURN_IF_ERROR(model.cold().usable());
   return order;
 }
 
-JobInfo TierJobs::describe(const TierOrder& order, const TierTally& tally, std::uint64_t blocks, bool dry_run) const {
+JobInfo TierJobs::describe(const ResidentModel& model, const TierOrder& order, const TierTally& tally,
+                           std::uint64_t blocks, bool dry_run) {
   JobInfo job;
   job.verb = tier_verb_name(order.verb);
   job.node = order.range.node;
-  const std::string pool = models_.pool_tier();
+  const std::string pool = model.pool_tier();
   if (order.verb != TierVerb::kVerify) job.to = order.down ? "disk" : pool;
   job.dry_run = dry_run;
   job.blocks_total = blocks;
   job.tally = tally;
-  job.detail = tier_words(order, tally, blocks, models_.loaded()->layout.block_bytes(), pool, dry_run);
+  job.detail = tier_words(order, tally, blocks, model.block_bytes(), pool, dry_run);
   return job;
 }
 
 Result<JobInfo> TierJobs::order(const Principal& who, TierVerb verb, const kv::BlockRange& range, const std::string& to,
                                 bool dry_run) {
-  ASSIGN_OR_RETURN(const TierOrder order, checked(who, verb, range, to));
-  const kv::PrefixCache& cache = *models_.cache();
+  ResidentModel* model = models_.of(range.node);
+  if (model == nullptr) model = models_.newest();
+  if (model == nullptr) return no_model();
+  ASSIGN_OR_RETURN(const TierOrder order, checked(*model, who, verb, range, to));
+  const kv::PrefixCache& cache = model->cache();
   ASSIGN_OR_RETURN(const std::vector<NodeId> nodes, cache.select(range));
-  JobInfo planned = describe(order, foresee(order, nodes, cache, cold_.is_storing()), nodes.size(), true);
+  JobInfo planned = describe(*model, order, foresee(order, nodes, cache, model->cold().storing()), nodes.size(), true);
   if (dry_run) {
     planned.state = JobInfo::State::kDone;
     planned.done = true;
@@ -79,14 +96,14 @@ Result<JobInfo> TierJobs::order(const Principal& who, TierVerb verb, const kv::B
   planned.state = JobInfo::State::kQueued;
   planned.started = services_.clock.wall();
   job = planned;
-  waiting_.push_back({job.id, order, *cache.scope_of(range.node)});
+  waiting_.push_back({job.id, model->generation(), order, *cache.scope_of(range.node)});
   return planned;
 }
 
 Status TierJobs::cancel(JobId id) {
   if (active_ && active_->id == id) {
     active_->cancelled = true;
-    active_->job.stop(*models_.cache());
+    active_->job.stop(active_model().cache());
     finish_if_over(TierJob::Step::kWaits);
     return {};
   }
@@ -115,16 +132,16 @@ void TierJobs::end_waiting(JobId id, JobInfo::State state, const std::string& er
 
 void TierJobs::start_next() {
   const Waiting next = waiting_.front();
-  const kv::PrefixCache& cache = *models_.cache();
-  Result<std::vector<NodeId>> nodes = cache.select(next.order.range);
-  const Status usable = cold_.usable();
+  ResidentModel& model = *models_.of_generation(next.generation);
+  Result<std::vector<NodeId>> nodes = model.cache().select(next.order.range);
+  const Status usable = model.cold().usable();
   if (!nodes.ok() || !usable.ok()) {
     return end_waiting(next.id, JobInfo::State::kFailed, to_string(nodes.ok() ? usable.error() : nodes.error()));
   }
   waiting_.pop_front();
   active_ = std::make_unique<Active>(
-      Active{next.id, TierJob(next.order, std::move(nodes).value(), next.scope), false, std::nullopt});
-  store_cpu_ns_ = cold_.store_cpu_ns();
+      Active{next.id, next.generation, TierJob(next.order, std::move(nodes).value(), next.scope), false, std::nullopt});
+  store_cpu_ns_ = disk_.store_cpu_ns();
   if (JobInfo* job = jobs_.find(next.id)) {
     job->state = JobInfo::State::kRunning;
     job->blocks_total = active_->job.blocks();
@@ -133,23 +150,22 @@ void TierJobs::start_next() {
 
 // What the store's threads did for it is work too.
 void TierJobs::charge_store(Ticks now) {
-  const Ticks used = cold_.store_cpu_ns();
+  const Ticks used = disk_.store_cpu_ns();
   if (used > store_cpu_ns_) throttle_.spent(now, used - store_cpu_ns_);
   store_cpu_ns_ = used;
 }
 
 void TierJobs::turn() {
-  if (!active_ && waiting_.empty()) return;
-  kv::PrefixCache* cache = models_.cache();
-  if (cache == nullptr || models_.draining()) return;
+  if (!may_work()) return;
   const Ticks begin = services_.clock.now();
   if (!active_) start_next();
   if (!active_) return;
   charge_store(begin);
   if (!throttle_.free(begin)) return;
+  ResidentModel& model = active_model();
   TierJob::Step step = TierJob::Step::kMore;
   while (step == TierJob::Step::kMore) {
-    step = active_->job.step(*cache, cold_);
+    step = active_->job.step(model.cache(), model.cold());
     if (services_.clock.now() - begin >= kSliceNs) break;
   }
   waits_ = step == TierJob::Step::kWaits;
@@ -159,16 +175,15 @@ void TierJobs::turn() {
 }
 
 std::optional<Ticks> TierJobs::wake() const {
-  if (models_.cache() == nullptr || models_.draining()) return std::nullopt;
+  if (!may_work()) return std::nullopt;
   if (active_) return waits_ ? std::max(throttle_.free_at(), services_.clock.now() + kAskAgainNs) : throttle_.free_at();
-  if (!waiting_.empty()) return services_.clock.now();
-  return std::nullopt;
+  return services_.clock.now();
 }
 
 void TierJobs::note() {
   JobInfo* job = jobs_.find(active_->id);
   if (job == nullptr) return;
-  const std::uint64_t block_bytes = models_.loaded()->layout.block_bytes();
+  const std::uint64_t block_bytes = active_model().block_bytes();
   job->progress = active_->job.progress();
   job->blocks_done = active_->job.blocks_done();
   job->bytes_moved = active_->job.blocks_moved() * block_bytes;
@@ -179,9 +194,10 @@ void TierJobs::finish_if_over(TierJob::Step step) {
   const bool ended = active_->cancelled || active_->why;
   if (!(ended ? active_->job.idle() : step == TierJob::Step::kDone)) return;
   note();
+  const ResidentModel& model = active_model();
   const std::unique_ptr<Active> over = std::move(active_);
   const TierJob& work = over->job;
-  const std::string words = describe(work.order(), work.tally(), work.blocks(), false).detail;
+  const std::string words = describe(model, work.order(), work.tally(), work.blocks(), false).detail;
   if (JobInfo* job = jobs_.find(over->id)) {
     job->state = over->why         ? JobInfo::State::kFailed
                  : over->cancelled ? JobInfo::State::kCancelled
@@ -201,29 +217,35 @@ void TierJobs::finish_if_over(TierJob::Step step) {
 
 void TierJobs::end_active(const Status& why) {
   if (!active_->why) active_->why = why.ok() ? Error{ErrorCode::kCancelled, "it was ended", ""} : why.error();
-  if (kv::PrefixCache* cache = models_.cache()) active_->job.stop(*cache);
+  active_->job.stop(active_model().cache());
   finish_if_over(TierJob::Step::kWaits);
 }
 
 void TierJobs::end_all(const Status& why) {
-  while (!waiting_.empty()) {
-    end_waiting(waiting_.front().id, JobInfo::State::kFailed, why.ok() ? "" : to_string(why.error()));
-  }
+  end_waiting_where([](const Waiting&) { return true; }, why);
   if (active_) end_active(why);
 }
 
+void TierJobs::end_model(std::uint64_t generation, const Status& why) {
+  end_waiting_where([&](const Waiting& each) { return each.generation == generation; }, why);
+  if (active_ && active_->generation == generation) end_active(why);
+}
+
 void TierJobs::end_scope(const ScopeId& scope, const Status& why) {
-  std::vector<JobId> gone;
-  for (const Waiting& each : waiting_) {
-    if (each.scope == scope) gone.push_back(each.id);
-  }
-  for (const JobId id : gone) end_waiting(id, JobInfo::State::kFailed, to_string(why.error()));
+  end_waiting_where([&](const Waiting& each) { return each.scope == scope; }, why);
   if (active_ && active_->job.scope() == scope) end_active(why);
 }
 
+void TierJobs::end_waiting_where(const std::function<bool(const Waiting&)>& which, const Status& why) {
+  std::vector<JobId> gone;
+  for (const Waiting& each : waiting_) {
+    if (which(each)) gone.push_back(each.id);
+  }
+  for (const JobId id : gone) end_waiting(id, JobInfo::State::kFailed, why.ok() ? "" : to_string(why.error()));
+}
+
 void TierJobs::nodes_deleted() {
-  const kv::PrefixCache* cache = models_.cache();
-  if (!active_ || cache == nullptr || cache->facts(active_->job.order().range.node).node.value != 0) return;
+  if (!active_ || active_model().cache().facts(active_->job.order().range.node).node.value != 0) return;
   end_active(Error{ErrorCode::kConflict, "the run was deleted meanwhile", ""});
 }
 
@@ -236,7 +258,7 @@ void TierJobs::written(NodeId node, storage::Refusal refusal) {
 void TierJobs::read(std::uint64_t tag, storage::Miss miss, std::uint64_t checksum) {
   if (!active_) return;
   const Ticks begin = services_.clock.now();
-  active_->job.read(*models_.cache(), tag, miss, checksum);
+  active_->job.read(active_model().cache(), tag, miss, checksum);
   throttle_.spent(begin, services_.clock.now() - begin);
   waits_ = false;
   if (active_->why || active_->cancelled) finish_if_over(TierJob::Step::kWaits);
@@ -244,7 +266,7 @@ void TierJobs::read(std::uint64_t tag, storage::Miss miss, std::uint64_t checksu
 
 void TierJobs::store_closed() {
   if (!active_) return;
-  active_->job.store_closed(*models_.cache());
+  active_->job.store_closed(active_model().cache());
   end_active(Error{ErrorCode::kUnavailable, "the disk tier was closed", ""});
 }
 

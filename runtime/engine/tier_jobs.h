@@ -9,6 +9,7 @@
 #pragma once
 
 #include <deque>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -22,6 +23,7 @@
 namespace larder::engine {
 
 class ModelHost;
+class ResidentModel;
 class ReusePromises;
 
 class TierJobs final : public BlockMover {
@@ -30,7 +32,7 @@ class TierJobs final : public BlockMover {
   static constexpr Ticks kSliceNs = 100'000;
   static constexpr std::size_t kMaxWaiting = 8;
 
-  TierJobs(Services& services, ModelHost& models, ColdTier& cold, JobList& jobs, ReusePromises& promises);
+  TierJobs(Services& services, ModelHost& models, DiskTier& disk, JobList& jobs, ReusePromises& promises);
   ~TierJobs() override;
 
   // `to`: "disk", "pool", or the pool's own name; not looked at by a verify. A dry run answers what would be done.
@@ -42,8 +44,9 @@ class TierJobs final : public BlockMover {
   void turn();
   std::optional<Ticks> wake() const;
 
-  // All of them end with this reason; those of a scope; those whose run is gone.
+  // All of them end with this reason; those of a model; those of a scope; those whose run is gone.
   void end_all(const Status& why);
+  void end_model(std::uint64_t generation, const Status& why);
   void end_scope(const ScopeId& scope, const Status& why);
   void nodes_deleted();
 
@@ -55,28 +58,35 @@ class TierJobs final : public BlockMover {
  private:
   struct Waiting {
     JobId id{};
+    std::uint64_t generation = 0;  // of the model whose tree it is
     TierOrder order;
     ScopeId scope{};
   };
   struct Active {
     JobId id{};
+    std::uint64_t generation = 0;
     TierJob job;
     bool cancelled = false;
     std::optional<Error> why;  // it ends with this
   };
 
-  Result<TierOrder> checked(const Principal& who, TierVerb verb, const kv::BlockRange& range, const std::string& to);
-  JobInfo describe(const TierOrder& order, const TierTally& tally, std::uint64_t blocks, bool dry_run) const;
+  Result<TierOrder> checked(const ResidentModel& model, const Principal& who, TierVerb verb,
+                            const kv::BlockRange& range, const std::string& to);
+  static JobInfo describe(const ResidentModel& model, const TierOrder& order, const TierTally& tally,
+                          std::uint64_t blocks, bool dry_run);
+  ResidentModel& active_model() const;
+  bool may_work() const;
   void start_next();
   void charge_store(Ticks now);
   void end_active(const Status& why);
+  void end_waiting_where(const std::function<bool(const Waiting&)>& which, const Status& why);
   void end_waiting(JobId id, JobInfo::State state, const std::string& error);
   void note();
   void finish_if_over(TierJob::Step step);
 
   Services& services_;
   ModelHost& models_;
-  ColdTier& cold_;
+  DiskTier& disk_;
   JobList& jobs_;
   ReusePromises& promises_;
   Throttle throttle_{kShare};

@@ -15,6 +15,12 @@ Error no_node(NodeId node) {
   return {ErrorCode::kNotFound, "there is no node " + std::to_string(node.value) + " in the prefix tree", ""};
 }
 
+// The model whose tree has the node; else any, whose tree says that it has not. Null without a model.
+ResidentModel* model_with(const ModelHost& models, NodeId node) {
+  ResidentModel* model = models.of(node);
+  return model != nullptr ? model : models.newest();
+}
+
 bool needs_admin(const Verb& verb) {
   return !std::holds_alternative<Locate>(verb) && !std::holds_alternative<CancelRequest>(verb);
 }
@@ -59,8 +65,9 @@ VerbDone VerbRunner::as_job(const std::string& verb, VerbDone done) {
 }
 
 void VerbRunner::run(const Principal& who, const PinNode& verb, VerbDone done) {
-  kv::PrefixCache* cache = loop_.models().cache();
-  if (cache == nullptr) return done->answer(no_model());
+  ResidentModel* model = model_with(loop_.models(), verb.node);
+  if (model == nullptr) return done->answer(no_model());
+  kv::PrefixCache* cache = &model->cache();
   kv::PinRequest request;
   request.node = verb.node;
   request.owner = who.tenant;
@@ -73,7 +80,7 @@ void VerbRunner::run(const Principal& who, const PinNode& verb, VerbDone done) {
   VerbResult result;
   result.pin = pinned->pin.id;
   result.blocks = pinned->pin.blocks;
-  result.bytes = result.blocks * loop_.models().loaded()->layout.block_bytes();
+  result.bytes = result.blocks * model->block_bytes();
   result.tokens = pinned->pin.tokens;
   result.detail = pinned->arithmetic;
   loop_.want_snapshot();
@@ -81,11 +88,16 @@ void VerbRunner::run(const Principal& who, const PinNode& verb, VerbDone done) {
 }
 
 void VerbRunner::run(const Principal&, const Unpin& verb, VerbDone done) {
-  kv::PrefixCache* cache = loop_.models().cache();
-  if (cache == nullptr) return done->answer(no_model());
+  if (loop_.models().all().empty()) return done->answer(no_model());
   if (verb.pin.value != 0) {
-    if (const Status status = cache->unpin(verb.pin); !status.ok()) return done->answer(status.error());
-  } else if (cache->unpin_node(verb.node) == 0) {
+    Status status;
+    for (const auto& model : loop_.models().all()) {
+      status = model->cache().unpin(verb.pin);
+      if (status.ok()) break;
+    }
+    if (!status.ok()) return done->answer(status.error());
+  } else if (ResidentModel* model = loop_.models().of(verb.node);
+             model == nullptr || model->cache().unpin_node(verb.node) == 0) {
     return done->answer(Error{ErrorCode::kNotFound, "no pin ends at node " + std::to_string(verb.node.value), ""});
   }
   loop_.want_snapshot();
@@ -93,14 +105,14 @@ void VerbRunner::run(const Principal&, const Unpin& verb, VerbDone done) {
 }
 
 void VerbRunner::run(const Principal&, const DeleteNode& verb, VerbDone done) {
-  kv::PrefixCache* cache = loop_.models().cache();
-  if (cache == nullptr) return done->answer(no_model());
-  const Result<kv::Removed> removed = cache->remove(verb.node, verb.when_idle, verb.dry_run);
+  ResidentModel* model = model_with(loop_.models(), verb.node);
+  if (model == nullptr) return done->answer(no_model());
+  const Result<kv::Removed> removed = model->cache().remove(verb.node, verb.when_idle, verb.dry_run);
   if (!removed.ok()) return done->answer(removed.error());
   if (!verb.dry_run) loop_.tiers().nodes_deleted();
   VerbResult result;
   result.blocks = removed->blocks_freed + removed->blocks_condemned;
-  result.bytes = result.blocks * loop_.models().loaded()->layout.block_bytes();
+  result.bytes = result.blocks * model->block_bytes();
   result.tokens = removed->tokens;
   result.detail = std::to_string(removed->blocks_freed) + " blocks freed now, " +
                   std::to_string(removed->blocks_condemned) + " when their requests end, " +
@@ -110,25 +122,26 @@ void VerbRunner::run(const Principal&, const DeleteNode& verb, VerbDone done) {
 }
 
 void VerbRunner::run(const Principal& who, const Locate& verb, VerbDone done) {
-  kv::PrefixCache* cache = loop_.models().cache();
-  if (cache == nullptr) return done->answer(no_model());
-  const Result<std::vector<kv::TreeRow>> path = cache->locate(verb.node);
+  const ResidentModel* resident = model_with(loop_.models(), verb.node);
+  if (resident == nullptr) return done->answer(no_model());
+  const kv::PrefixCache& cache = resident->cache();
+  const Result<std::vector<kv::TreeRow>> path = cache.locate(verb.node);
   if (!path.ok()) return done->answer(path.error());
   if (path->empty() || (!who.admin && path->back().owner != who.tenant)) return done->answer(no_node(verb.node));
   const Result<std::vector<NodeId>> nodes =
-      cache->select({verb.node, !verb.below, verb.first_block, verb.block_count});
+      cache.select({verb.node, !verb.below, verb.first_block, verb.block_count});
   if (!nodes.ok()) return done->answer(nodes.error());
   VerbResult result;
-  const LoadedModel& model = *loop_.models().loaded();
-  const double row_ns = loop_.models().scheduler()->rates().prefill_row_ns();
-  const std::string pool = loop_.models().pool_tier();
+  const LoadedModel& model = *resident->loaded();
+  const double row_ns = resident->scheduler().rates().prefill_row_ns();
+  const std::string pool = resident->pool_tier();
   for (const kv::TreeRow& row : *path) {
     result.placement.push_back(tree_node(row, model, row_ns, pool == "device"));
     result.blocks += row.blocks;
     result.bytes += result.placement.back().bytes;
     result.tokens += row.tokens;
   }
-  result.ranges = placements_of(*cache, *nodes, model.layout, pool);
+  result.ranges = placements_of(cache, *nodes, model.layout, pool);
   std::erase_if(result.ranges, [&](const BlockPlacement& row) { return !who.admin && row.tenant != who.tenant.value; });
   if (model.identity->weights_known) result.identity = model::to_hex(kv::identity_digest(*model.identity));
   done->answer(std::move(result));
@@ -147,7 +160,7 @@ void VerbRunner::answer_job(Result<JobInfo> job, const VerbDone& done) {
   if (!job.ok()) return done->answer(job.error());
   VerbResult result;
   result.blocks = job->blocks_total;
-  result.bytes = result.blocks * loop_.models().loaded()->layout.block_bytes();
+  if (const ResidentModel* model = loop_.models().of(job->node)) result.bytes = result.blocks * model->block_bytes();
   result.detail = job->detail;
   result.job = std::move(job).value();
   loop_.want_snapshot();
@@ -196,7 +209,7 @@ void VerbRunner::run(const Principal&, const CreateTenant& verb, VerbDone done) 
       },
       [](EngineLoop& loop) {
         loop.models().apply_settings();
-        loop.cold().learn_scopes();
+        loop.disk().learn_scopes();
       });
 }
 
@@ -205,8 +218,8 @@ void VerbRunner::erase_tenant(TenantId tenant, const ScopeId& scope) {
     loop_.cancel(id, Error{ErrorCode::kUnauthorized, "the tenant was deleted", ""});
   }
   loop_.tiers().end_scope(scope, Error{ErrorCode::kUnauthorized, "the tenant was deleted", ""});
-  if (kv::PrefixCache* cache = loop_.models().cache()) cache->erase_scope(scope);
-  loop_.cold().shred(scope);
+  for (const auto& model : loop_.models().all()) model->cache().erase_scope(scope);
+  loop_.disk().shred(scope);
   loop_.models().history().forget_scope(scope);
   loop_.entries().forget_tenant(tenant);
   loop_.requests().forget_tenant(tenant);
@@ -263,7 +276,7 @@ void VerbRunner::run(const Principal&, const SetSetting& verb, VerbDone done) {
       },
       [](EngineLoop& loop) {
         loop.models().apply_settings();
-        loop.cold().apply_settings();
+        loop.disk().apply_settings();
         loop.requests().set_record_texts(loop.services().settings.flag(settings::Key::kEngineRecordTexts));
       });
 }
@@ -274,8 +287,9 @@ void VerbRunner::run(const Principal& who, const WarmPack& verb, VerbDone done) 
   if (pack == nullptr) {
     return done->answer(Error{ErrorCode::kNotFound, "there is no pack " + verb.pack.substr(0, 64), ""});
   }
-  const std::shared_ptr<const LoadedModel> model = loop_.models().loaded();
-  if (model == nullptr || loop_.models().draining()) return done->answer(no_model());
+  const ResidentModel* newest = loop_.models().newest();
+  if (newest == nullptr) return done->answer(no_model());
+  const std::shared_ptr<const LoadedModel> model = newest->loaded();
   const Result<tenant::ScopeChain> scopes = services_.registry.scopes(who.tenant);
   if (!scopes.ok()) return done->answer(scopes.error());
   const VerbDone job = as_job("warm " + pack->id, std::move(done));
@@ -283,7 +297,7 @@ void VerbRunner::run(const Principal& who, const WarmPack& verb, VerbDone done) 
   const auto warm = [job, id_of_job, who, id = pack->id, name = pack->name, pin = verb.pin, model](
                         EngineLoop& loop, const Result<Prepared>& prompt) {
     if (!prompt.ok()) return job->answer(prompt.error());
-    if (loop.models().loaded() != model) return job->answer(no_model());
+    if (loop.models().of(model->id) == nullptr) return job->answer(no_model());
     Incoming incoming;
     incoming.id = loop.next_request_id();
     incoming.who = who;
@@ -306,12 +320,13 @@ void VerbRunner::run(const Principal& who, const WarmPack& verb, VerbDone done) 
 }
 
 void VerbRunner::promise_run(JobId job, const std::string& what, NodeId end) {
-  const kv::PrefixCache* cache = loop_.models().cache();
-  if (cache == nullptr) return;
-  const Result<std::vector<NodeId>> path = cache->select({end, true});
+  const ResidentModel* model = loop_.models().of(end);
+  if (model == nullptr) return;
+  const kv::PrefixCache& cache = model->cache();
+  const Result<std::vector<NodeId>> path = cache.select({end, true});
   std::vector<kv::ChainKey> run;
   for (const NodeId node : path.ok() ? *path : std::vector<NodeId>{}) {
-    const kv::BlockFacts block = cache->facts(node);
+    const kv::BlockFacts block = cache.facts(node);
     if (block.sealed && block.valid == kernels::kBlockTokens) run.push_back(block.key);
   }
   loop_.promises().promise_run(job, what, std::move(run));

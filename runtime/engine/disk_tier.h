@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+// DiskTier: what there is once of the lower tier: the store with its mode and settings, the scopes it knows, memory for
+// copies, and totals. What a model has of it is a ColdTier; each of them joins here, and what the store answers is
+// handed to the one that asked.
+// Way:      open (the loader opens the store) -> join and leave of each model's part -> tick at every turn -> close.
+// Ensures:  a ticket names who asked: tickets_of(owner) and up belong to the part that joined as `owner`, those of
+//           owner 0 to this. What leaves the disk by itself is told to all parts.
+// Errors:   the store's failures end in state(): the reason why the tier is not used, or its counters.
+// Owns:     the store.    Threads: engine thread, but wake.    Bounds: kStagingBytes of copies, over all models.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <unordered_set>
+#include <vector>
+
+#include "runtime/engine/services.h"
+#include "storage/block_store.h"
+
+namespace larder::engine {
+
+class BlockMover;
+class ColdTier;
+struct ListedTree;
+
+struct DiskTierState {
+  bool used = false;
+  std::string reason;      // why it is not
+  std::string mode;        // the setting
+  std::string codec;       // the form in which blocks go down now, of the model loaded last
+  std::string codec_note;  // why not in the one that was asked for
+  double codec_error = 0;  // mean relative error of its samples
+  storage::StoreCounters counters;
+  std::uint64_t restored_blocks = 0;
+  std::uint64_t restored_tokens = 0;
+  double restore_ms = 0;              // spent waiting for them, summed over requests
+  std::uint64_t declined_slower = 0;  // requests that computed what lay below, by reason
+  std::uint64_t declined_room = 0;
+  std::uint64_t declined_late = 0;
+  std::uint64_t declined_damaged = 0;
+  std::uint64_t declined_stalled = 0;
+  std::uint64_t unlisted_blocks = 0;  // on disk beyond what the trees may know of it
+  std::uint64_t mixed_restores = 0;   // requests that computed a start while the rest was read
+};
+
+class DiskTier {
+ public:
+  static constexpr std::size_t kStagingBytes = 8u << 20;
+  static constexpr double kAssumedBytesPerS = 400e6;  // of reads, until the first were measured
+  using Buffer = std::vector<std::byte>;
+
+  explicit DiskTier(Services& services);
+  ~DiskTier();
+
+  // Opens the store on the loader; what was asked meanwhile waits for it.
+  void open();
+  bool opening() const { return opening_; }
+  // Stops the store; nothing is written to a block after this.
+  void close();
+
+  // owner: unique and not 0. A part leaves before it goes.
+  void join(ColdTier& tier);
+  void leave(ColdTier& tier);
+  static constexpr std::uint64_t tickets_of(std::uint64_t owner) { return owner << kOwnerShift | 1; }
+
+  void tick();
+  void take_events();
+  void listed(std::uint64_t ticket, ListedTree tree);  // its keys were made again
+  void sync_pins();      // the store learns of new pins and entries, and of those that are gone
+  bool busy() const;     // the next turn has something to adopt
+  bool waiting() const;  // a request waits for room or for blocks: ask again soon
+  bool drained();        // all parts are
+
+  void learn_scopes();  // those that the registry has gained
+  void shred(const ScopeId& scope);
+  void apply_settings();
+
+  // Null while the tier is not used.
+  storage::BlockStore* store() const { return store_.get(); }
+  // Why nothing can be read or moved now: kUnavailable, or kConflict where it is bypassed.
+  Status usable() const;
+  bool stores() const { return store_ != nullptr && mode_ == storage::StoreMode::kOn; }
+  bool serves() const { return store_ != nullptr && mode_ != storage::StoreMode::kBypassed; }
+  bool always_restores() const { return always_; }  // whatever the estimates say
+  double read_bytes_per_s() const { return read_bytes_per_s_; }
+  Ticks store_cpu_ns() const;  // that the store's threads used since it was opened
+  DiskTierState& totals() { return totals_; }
+  DiskTierState state() const;
+
+  // Who moves single blocks by name; null: nobody.
+  void set_mover(BlockMover* mover) { mover_ = mover; }
+  BlockMover* mover() const { return mover_; }
+
+  // Of these many bytes; null while as much is out as may be. One is always to be had.
+  std::unique_ptr<Buffer> take_buffer(std::size_t bytes);
+  bool has_buffer(std::size_t bytes) const { return bytes_out_ == 0 || bytes_out_ + bytes <= kStagingBytes; }
+  void give_buffer(std::unique_ptr<Buffer> buffer);
+
+ private:
+  static constexpr int kOwnerShift = 40;
+
+  void opened(Result<std::unique_ptr<storage::BlockStore>> store);
+  ColdTier* owner_of(std::uint64_t ticket) const;
+  void on_event(const storage::StoreEvent& event);
+
+  Services& services_;
+  std::unique_ptr<storage::Disk> disk_;
+  std::unique_ptr<storage::BlockStore> store_;
+  std::shared_ptr<std::atomic<bool>> woken_ = std::make_shared<std::atomic<bool>>(false);
+  std::string reason_ = "it is being opened";
+  storage::StoreMode mode_ = storage::StoreMode::kOn;
+  bool opening_ = false;
+  bool always_ = false;
+  std::vector<ColdTier*> tiers_;  // in the order in which they joined
+  BlockMover* mover_ = nullptr;
+  std::vector<std::unique_ptr<Buffer>> buffers_;
+  std::size_t bytes_out_ = 0;
+  std::size_t bytes_kept_ = 0;
+  double read_bytes_per_s_ = kAssumedBytesPerS;
+  std::uint64_t next_ticket_ = 1;
+  std::unordered_set<ScopeId, DigestHash> scopes_;
+  std::vector<storage::StoreEvent> events_;
+  DiskTierState totals_;
+};
+
+}  // namespace larder::engine

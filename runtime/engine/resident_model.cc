@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/engine/resident_model.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "runtime/base/log.h"
+#include "runtime/engine/loop.h"
+#include "runtime/model/digest.h"
+#include "storage/placement.h"
+
+namespace larder::engine {
+namespace {
+
+using settings::Key;
+
+ModelInfo info_of(const LoadedModel& loaded, const exec::DeviceInfo& device) {
+  ModelInfo info;
+  info.id = loaded.id;
+  info.name = loaded.name;
+  info.path = loaded.model->path();
+  info.architecture = loaded.model->config().architecture;
+  info.quantisation = loaded.model->quantisation();
+  info.file_bytes = loaded.model->file_bytes();
+  info.weight_bytes = loaded.model->weight_bytes();
+  info.kv_bytes_per_token = loaded.layout.block_bytes() / kernels::kBlockTokens;
+  info.n_context = loaded.model->config().n_context;
+  info.max_request_tokens = loaded.max_request_tokens;
+  info.progress = 1;
+  info.arithmetic_id = device.arithmetic_id;
+  info.device = device.device;
+  info.error = loaded.chat_error;
+  info.has_chat_template = loaded.chat != nullptr;
+  return info;
+}
+
+}  // namespace
+
+ResidentModel::ResidentModel(const Shared& shared, std::uint64_t generation, LoadedParts parts,
+                             std::unique_ptr<exec::Executor> executor)
+    : services_(shared.services),
+      generation_(generation),
+      identity_(std::move(parts.identity)),
+      executor_(std::move(executor)) {
+  identity_->arithmetic_id = executor_->info().arithmetic_id;
+  parts.model.identity = identity_;
+  loaded_ = std::make_shared<const LoadedModel>(std::move(parts.model));
+  kv::CacheOptions cache;
+  cache.block_count = executor_->block_count();
+  cache.longest_request_blocks = (loaded_->max_request_tokens + kernels::kBlockTokens - 1) / kernels::kBlockTokens;
+  cache.pin_budget_blocks = parts.pool.pin_budget_blocks;
+  cache.clock = &services_.clock;
+  cache.history = &shared.history;
+  cache.tier = pool_tier();
+  cache.lower_tier = true;
+  cache.max_cold_nodes = max_cold_nodes(services_.settings);
+  cache_ = std::make_unique<kv::PrefixCache>(std::move(cache), std::make_unique<storage::LeafLru>());
+  cold_ = std::make_unique<ColdTier>(
+      services_, shared.disk, ColdTier::Parts{generation_, *cache_, *executor_, identity_, shared.entries});
+  scheduler_ = std::make_unique<sched::Scheduler>(*cache_, shared.sink, services_.clock, limits());
+  scheduler_->set_tier_gate(cold_.get());
+  apply_settings();
+}
+
+ResidentModel::~ResidentModel() { close(); }
+
+void ResidentModel::begin(std::function<void()> ready) {
+  cold_->begin([this, ready = std::move(ready)] {
+    ready_ = true;
+    start_hashing();
+    log::info("engine", "model ready: " + loaded_->name + ", pool of " + std::to_string(executor_->block_count()) +
+                            " blocks, " + executor_->info().arithmetic_id);
+    ready();
+  });
+}
+
+void ResidentModel::start_hashing() {
+  if (identity_->weights_known) return;
+  const auto hashing = std::make_shared<Hashing>();
+  hashing_ = hashing;
+  const bool posted =
+      services_.hasher.post([hashing, generation = generation_, model = loaded_->model, inbox = services_.inbox,
+                             hash = services_.hash_weights, cache = services_.digest_cache] {
+        const auto progress = [&hashing](double done) { hashing->progress.store(done); };
+        auto digest = std::make_shared<Result<Digest256>>(hash(model->file(), {cache, progress, &hashing->cancel}));
+        inbox->push_reserved([generation, digest](EngineLoop& loop) {
+          if (ResidentModel* hashed = loop.models().of_generation(generation)) hashed->hashed(*digest);
+          loop.want_snapshot();
+        });
+      });
+  if (!posted) digest_error_ = "too many files wait to be hashed: load the model again";
+}
+
+void ResidentModel::stop_hashing() {
+  if (hashing_) hashing_->cancel.store(true);
+}
+
+void ResidentModel::hashed(const Result<Digest256>& digest) {
+  if (digest.ok()) {
+    identity_->learn_weights(*digest);
+    if (!draining_) cold_->identity_known();
+    return;
+  }
+  if (draining_) return;  // it was stopped
+  digest_error_ = digest.error().message;
+  log::warning("engine", "a model's digest was not computed, its KV stays in memory: " + to_string(digest.error()));
+}
+
+sched::SchedulerLimits ResidentModel::limits() const {
+  const settings::Settings& settings = services_.settings;
+  sched::SchedulerLimits limits;
+  limits.max_batch = static_cast<std::uint32_t>(settings.integer(Key::kEngineMaxBatch));
+  limits.plan.step_ns = static_cast<double>(settings.integer(Key::kEngineStepMs)) * 1e6;
+  limits.plan.alone_rows = static_cast<std::uint32_t>(settings.integer(Key::kEnginePrefillChunk));
+  limits.plan.max_rows = kMaxStepRows;
+  limits.plan.n_layers = loaded_->model->config().n_layers;
+  return limits;
+}
+
+void ResidentModel::apply_settings() {
+  scheduler_->set_limits(limits());
+  for (const tenant::TenantRecord& tenant : services_.registry.tenants()) {
+    const std::uint64_t blocks = tenant.quota_bytes / block_bytes();
+    cache_->set_quota(tenant.id, static_cast<std::uint32_t>(std::min<std::uint64_t>(blocks, 0xffffffff)));
+  }
+}
+
+void ResidentModel::abort_running() {
+  if (const std::uint64_t step = scheduler_->running_step(); step != 0) executor_->abort(step);
+}
+
+void ResidentModel::begin_drain() {
+  draining_ = true;
+  stop_hashing();
+}
+
+bool ResidentModel::drained() { return scheduler_->running_step() == 0 && scheduler_->idle() && cold_->drained(); }
+
+std::unique_ptr<exec::Executor> ResidentModel::retire() {
+  scheduler_.reset();
+  cold_.reset();
+  cache_->retire("unloaded");
+  cache_.reset();
+  return std::move(executor_);
+}
+
+void ResidentModel::close() {
+  stop_hashing();
+  executor_.reset();
+  scheduler_.reset();
+  cold_.reset();
+  cache_.reset();
+}
+
+ModelInfo ResidentModel::info() const {
+  ModelInfo info = info_of(*loaded_, device());
+  info.state = draining_ ? ModelInfo::State::kUnloading
+               : ready_  ? ModelInfo::State::kReady
+                         : ModelInfo::State::kLoading;
+  info.digest_error = digest_error_;
+  if (identity_->weights_known) {
+    info.identity = ModelInfo::Identity::kKnown;
+    info.digest = model::to_hex(identity_->weights);
+  } else if (!info.digest_error.empty()) {
+    info.identity = ModelInfo::Identity::kFailed;
+  } else if (hashing_) {
+    info.digest_progress = hashing_->progress.load();
+  }
+  return info;
+}
+
+}  // namespace larder::engine
