@@ -56,7 +56,7 @@ TEST_P(TierJobsOn, ACopyLeavesBothPlacesAndADryRunTellsItBefore) {
   EXPECT_TRUE(planned->job->dry_run);
   EXPECT_EQ(planned->job->tally.written, 10u);
   EXPECT_NE(planned->detail.find("10 written to disk"), std::string::npos) << planned->detail;
-  EXPECT_EQ(rig.fresh(rig.admin())->store.blocks, 0u);
+  EXPECT_TRUE(rig.wait_until([](const Snapshot& now) { return now.store.blocks == 0; }));
   const JobInfo done = run(rig, copy(all, "disk"));
   EXPECT_EQ(done.tally, planned->job->tally) << done.detail;
   EXPECT_GT(done.bytes_moved, 0u);
