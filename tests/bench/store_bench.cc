@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // How fast sealed blocks come back from disk, against a plain O_DIRECT reader of the same file in the same run.
-//   store_bench FOLDER [MiB] [rounds]
+//   store_bench FOLDER [MiB] [rounds] [threads] [xchacha] [shred]
 // Prints the rate of both, their ratio, and the processor time that opening and proving took. FOLDER is made, filled
-// and left to the caller to remove. Writing is timed too: to durable, syncs and commits included.
+// and left to the caller to remove. Writing is timed too: to durable, syncs and commits included. With `shred` the
+// scope of all those blocks is destroyed at the end: how long until nothing of it is answered, until its keys are
+// overwritten on disk, and until its room is free.
 #include <sys/resource.h>
 
 #include <algorithm>
@@ -133,12 +135,61 @@ std::uint64_t read_plain(Disk& disk, const std::string& folder) {
   return bytes;
 }
 
+// Blocks of a destroyed scope that are still answered: none may be.
+std::uint64_t answered(BlockStore& store, Waiter& waiter, std::uint64_t count, std::vector<std::byte>& buffer) {
+  std::uint64_t read = 0;
+  std::vector<StoreEvent> events;
+  for (std::uint64_t n = 0; n < count; n += count / 64 + 1) {
+    const GetBlock get{block(n), buffer, n};
+    if (store.get({&get, 1}) == 0) continue;
+    for (bool done = false; !done;) {
+      events.clear();
+      store.drain(events);
+      for (const StoreEvent& event : events) {
+        read += event.kind == StoreEvent::Kind::kRead ? 1 : 0;
+        done = done || event.kind == StoreEvent::Kind::kRead || event.kind == StoreEvent::Kind::kMissed;
+      }
+      if (!done && events.empty()) waiter.wait();
+    }
+  }
+  return read;
+}
+
+void shred(BlockStore& store, Waiter& waiter, const Clock& clock, std::uint64_t count) {
+  const std::uint64_t before = store.counters().bytes_on_disk;
+  const std::uint64_t ticket = count + 1;
+  const Ticks began = clock.now();
+  store.shred(test::scope_of(1).id, ticket);
+  const double returned_ms = ms_between(began, clock.now());
+  double keys_ms = -1;
+  std::vector<StoreEvent> events;
+  while (keys_ms < 0) {
+    events.clear();
+    store.drain(events);
+    for (const StoreEvent& event : events) {
+      if (event.ticket != ticket || event.kind != StoreEvent::Kind::kShredded) continue;
+      keys_ms = ms_between(began, clock.now());
+      if (!event.error.empty()) std::printf("shredding: %s\n", event.error.c_str());
+    }
+    if (keys_ms < 0 && events.empty()) waiter.wait();
+  }
+  std::vector<std::byte> buffer(kSlices * kSliceBytes);
+  const std::uint64_t left = answered(store, waiter, count, buffer);
+  while (store.counters().segment_files > 0) {
+  }
+  std::printf("shred of %.2f GB: nothing is answered after %.1f ms, keys overwritten and synced after %.0f ms, room "
+              "free after %.1f s; blocks still answered: %llu\n",
+              static_cast<double>(before) * 1e-9, returned_ms, keys_ms, ms_between(began, clock.now()) * 1e-3,
+              static_cast<unsigned long long>(left));
+}
+
 double median(std::vector<double> values) {
   std::sort(values.begin(), values.end());
   return values[values.size() / 2];
 }
 
-int run(const std::string& folder, std::uint64_t mebibytes, int rounds, IoPath path, CipherChoice cipher) {
+int run(const std::string& folder, std::uint64_t mebibytes, int rounds, IoPath path, CipherChoice cipher,
+        bool shreds) {
   const SystemClock clock;
   auto disk = open_disk(path);
   if (!disk.ok()) return std::printf("%s\n", to_string(disk.error()).c_str()), 1;
@@ -186,20 +237,23 @@ int run(const std::string& folder, std::uint64_t mebibytes, int rounds, IoPath p
   std::printf("plain O_DIRECT reader: %.0f MB/s; sealed restore: %.0f MB/s; ratio %.2f (medians of %d); "
               "%.2f cores while restoring\n",
               median(plain), median(sealed), median(ratio), rounds, median(cpu));
+  if (shreds) shred(**store, waiter, clock, count);
   return 0;
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc < 2) return std::printf("store_bench FOLDER [MiB] [rounds] [threads] [xchacha]\n"), 2;
+  if (argc < 2) return std::printf("store_bench FOLDER [MiB] [rounds] [threads] [xchacha] [shred]\n"), 2;
   const std::uint64_t mebibytes = argc > 2 ? std::strtoull(argv[2], nullptr, 10) : 1024;
   const int rounds = argc > 3 ? std::atoi(argv[3]) : 5;
   IoPath path = IoPath::kProbe;
   CipherChoice cipher = CipherChoice::kFastest;
+  bool shreds = false;
   for (int i = 4; i < argc; ++i) {
+    shreds = shreds || std::string(argv[i]) == "shred";
     if (std::string(argv[i]) == "threads") path = IoPath::kThreads;
     if (std::string(argv[i]) == "xchacha") cipher = CipherChoice::kXChaCha20;
   }
-  return run(argv[1], mebibytes, rounds, path, cipher);
+  return run(argv[1], mebibytes, rounds, path, cipher, shreds);
 }
