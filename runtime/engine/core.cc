@@ -12,13 +12,13 @@ constexpr Ticks kScanEveryNs = 5'000'000'000;
 
 // The card where one is usable, else the processor.
 ExecutorFactory default_factory(const std::string& device) {
-  return [device](std::shared_ptr<const model::Model> model, exec::ExecutorOptions options,
+  return [device](std::shared_ptr<const model::Model> model, const exec::ExecutorOptions& options,
                   exec::StepDone done) -> Result<std::unique_ptr<exec::Executor>> {
     if (device != "cpu") {
       Result<std::unique_ptr<exec::Executor>> cuda = exec::make_cuda_executor(model, options, done);
       if (cuda.ok() || device == "cuda") return cuda;
     }
-    return exec::make_cpu_executor(std::move(model), std::move(options), std::move(done));
+    return exec::make_cpu_executor(std::move(model), options, std::move(done));
   };
 }
 

@@ -45,8 +45,8 @@ bool all_finite(std::span<const float> values) {
 
 }  // namespace
 
-Result<std::unique_ptr<Executor>> make_cpu_executor(std::shared_ptr<const model::Model> model, ExecutorOptions options,
-                                                    StepDone done) {
+Result<std::unique_ptr<Executor>> make_cpu_executor(std::shared_ptr<const model::Model> model,
+                                                    const ExecutorOptions& options, StepDone done) {
   ASSIGN_OR_RETURN(const kernels::IsaRequest isa, parse_isa(options.isa));
   const kernels::KernelSet* const kernels = kernels::select_kernels(isa);
   if (kernels == nullptr) {

@@ -65,11 +65,11 @@ class Executor {
 };
 
 // Errors: kInvalidArgument (unknown isa), kUnsupported (tier this processor lacks), kResourceExhausted (arena).
-Result<std::unique_ptr<Executor>> make_cpu_executor(std::shared_ptr<const model::Model> model, ExecutorOptions options,
-                                                    StepDone done);
+Result<std::unique_ptr<Executor>> make_cpu_executor(std::shared_ptr<const model::Model> model,
+                                                    const ExecutorOptions& options, StepDone done);
 
 // kUnavailable with the reason where no CUDA executor can be had (executor_no_cuda.cc, or no card).
 Result<std::unique_ptr<Executor>> make_cuda_executor(std::shared_ptr<const model::Model> model,
-                                                     ExecutorOptions options, StepDone done);
+                                                     const ExecutorOptions& options, StepDone done);
 
 }  // namespace larder::exec

@@ -4,7 +4,8 @@
 
 namespace larder::exec {
 
-Result<std::unique_ptr<Executor>> make_cuda_executor(std::shared_ptr<const model::Model>, ExecutorOptions, StepDone) {
+Result<std::unique_ptr<Executor>> make_cuda_executor(std::shared_ptr<const model::Model>, const ExecutorOptions&,
+                                                     StepDone) {
   return Error{ErrorCode::kUnavailable, "this build has no CUDA executor; the processor computes instead", ""};
 }
 
