@@ -52,7 +52,7 @@ ColdTier::Taken ColdTier::put(const kv::UnstoredBlock& block, Form form) {
   Writing writing;
   writing.node = block.node;
   const kv::ColdBlock kept = form == Form::kExact ? block.cold : kept_as(block, *buffer, writing);
-  writing.lineage = lineages_.identity_of(kept.lineage);
+  writing.lineage = lineages_.identity_of(kept.lineage, kept.by_name);
   writing.name = {kept.scope, kept.key};
   writing.label = kept.label;
   put.block = stored(kept);
@@ -70,15 +70,21 @@ ColdTier::Taken ColdTier::put(const kv::UnstoredBlock& block, Form form) {
 }
 
 ColdTier::Taken ColdTier::read_block(const kv::ColdBlock& cold, BlockId into, std::uint64_t tag) {
+  Moving moving;
+  moving.tag = tag;
+  moving.into = into;
+  return get_moving(cold, std::move(moving));
+}
+
+ColdTier::Taken ColdTier::get_moving(const kv::ColdBlock& cold, Moving moving) {
   if (!disk_.serves()) return Taken::kNo;
   const std::size_t bytes = (moving_.size() + 1) * executor_.layout().block_bytes();
   const bool full = moving_.size() >= kMovingReads || (!moving_.empty() && bytes > kMovingBytes);
   if (full || !reading_.empty()) return Taken::kLater;
-  Moving moving{tag, into, nullptr};
   storage::GetBlock get;
   get.block = stored(cold);
   get.layout = executor_.layout();
-  if (into != kNoBlock) get.into = executor_.host_memory(into);
+  if (moving.into != kNoBlock) get.into = executor_.host_memory(moving.into);
   if (get.into.empty()) {
     moving.buffer = disk_.take_buffer(executor_.layout().block_bytes());
     if (moving.buffer == nullptr) return Taken::kLater;
@@ -100,6 +106,10 @@ bool ColdTier::on_moved(const storage::StoreEvent& event) {
   Moving moving = std::move(found->second);
   moving_.erase(found);
   storage::Miss miss = event.kind == storage::StoreEvent::Kind::kRead ? storage::Miss::kNone : event.miss;
+  if (moving.rounds != nullptr) {
+    on_read_to_round(std::move(moving), miss, event.checksum);
+    return true;
+  }
   const bool copies = miss == storage::Miss::kNone && moving.buffer != nullptr && moving.into != kNoBlock;
   if (copies && !executor_.write_block(moving.into, *moving.buffer).ok()) miss = storage::Miss::kReadFailed;
   disk_.give_buffer(std::move(moving.buffer));

@@ -77,6 +77,7 @@ void ColdTier::list_next() {
   if (asked) return;
   to_list_.clear();
   list_ticket_ = 0;
+  all_adopted();
   ready_now();
 }
 
@@ -98,6 +99,7 @@ void ColdTier::on_listed(const StoreEvent& event) {
   log::warning("store", "the loader was busy: what lies on disk is found after the next load");
   to_list_.clear();
   list_ticket_ = 0;
+  all_adopted();
   ready_now();
 }
 
@@ -108,6 +110,11 @@ void ColdTier::chained(std::uint64_t ticket, ListedTree tree) {
   if (to_list_.front()->lineage == kernels::KvScheme::kExact) {
     cache_.note_others(tree.others);
     identities_->drop(tree.stale_identities, *requests_);
+    for (const auto& named : lineages_.readable()) {
+      const auto& there = tree.by_name;
+      const bool lies_there = std::find(there.begin(), there.end(), named->lineage) != there.end();
+      if (named->by_name && lies_there) to_list_.push_back(named);
+    }
   }
   listing_ = std::move(tree.blocks);
   adopted_ = 0;
@@ -126,12 +133,19 @@ void ColdTier::adopt_slice() {
   const auto records = std::exchange(records_, nullptr);
   const bool exact = to_list_.front()->lineage == kernels::KvScheme::kExact;
   to_list_.erase(to_list_.begin());
-  if (!exact) return list_next();
+  if (exact) exact_records_ = records;
+  if (!to_list_.empty()) return list_next();
+  all_adopted();
+}
+
+// Pins and entries may end at blocks of any lineage.
+void ColdTier::all_adopted() {
+  const auto records = std::exchange(exact_records_, nullptr);
+  if (records == nullptr) return;
   pins_.bring_back(records->records, cache_, *requests_, services_.clock.wall());
   ready_now();  // begins with an empty book
   entry_records_->bring_back(records->records, cache_, entries_, *requests_,
                              [this](TenantId tenant) { return services_.registry.scopes(tenant).ok(); });
-  if (!to_list_.empty()) list_next();
 }
 
 bool ColdTier::storing() const {
@@ -139,18 +153,14 @@ bool ColdTier::storing() const {
 }
 
 storage::StoredBlock ColdTier::stored(const kv::ColdBlock& cold) const {
-  const kernels::KvLayout layout = executor_.layout();
   storage::StoredBlock block;
+  lineages_.name(block, cold);
   block.scope = cold.scope;
-  block.identity = lineages_.digest_of(cold.lineage);
-  block.scheme = static_cast<std::uint32_t>(cold.lineage);
   block.key = cold.key;
   block.parent = cold.parent;
   block.first_position = cold.first_position;
   block.valid_tokens = cold.valid;
   block.tokens = cold.tokens;
-  block.slice_count = static_cast<std::uint32_t>(layout.slice_count());
-  block.slice_bytes = static_cast<std::uint32_t>(kernels::coded_slice_bytes(cold.lineage, layout));
   block.owner = cold.owner;
   block.created = cold.created;
   block.last_use = services_.clock.wall();
@@ -236,12 +246,12 @@ void ColdTier::on_durable(const StoreEvent& event) {
   writing_.erase(found);
   disk_.give_buffer(std::move(done.buffer));
   const bool known = known_below(done);
-  if (disk_.mover() != nullptr && !done.rounded) disk_.mover()->written(done.node, storage::Refusal::kNone);
+  tell_mover(done, storage::Refusal::kNone);
   if (!known) {
     lost_.push_back(done.name);
     return;
   }
-  identities_->note(done.name.scope, *done.lineage, lineages_.digest_of(done.lineage->lineage), *requests_);
+  identities_->note(done.name.scope, *done.lineage, lineages_.digest_of(*done.lineage), *requests_);
   if (done.label.empty()) return;
   storage::StoredRecord record{done.name.scope, kLabelRecord, record_id(done.name.key), {}};
   record.bytes.assign(done.name.key.begin(), done.name.key.end());
@@ -258,8 +268,7 @@ void ColdTier::on_refused(const StoreEvent& event) {
   disk_.give_buffer(std::move(done.buffer));
   const bool there = event.refusal == storage::Refusal::kAlreadyThere;
   if (there) known_below(done);
-  if (disk_.mover() == nullptr || done.rounded) return;
-  disk_.mover()->written(done.node, there ? storage::Refusal::kNone : event.refusal);
+  tell_mover(done, there ? storage::Refusal::kNone : event.refusal);
 }
 
 bool ColdTier::drained() {

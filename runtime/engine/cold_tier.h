@@ -89,6 +89,10 @@ class ColdTier final : public sched::TierGate {
   Taken read_block(const kv::ColdBlock& cold, BlockId into, std::uint64_t tag);
   std::optional<std::uint64_t> checksum_of(BlockId block);  // of its bytes in the pool now; nothing: not to be had now
   bool storing() const;  // sealed blocks go down
+  // A rounded copy of the exact block goes down, from the pool or from its copy on disk; rounded() is told.
+  Taken round_block(NodeId node, const std::shared_ptr<const kv::Identity>& lineage);
+  // One resident block of these is sampled, where none was yet.
+  void sample_rounding(std::span<const NodeId> nodes, kernels::KvScheme scheme);
 
   // TierGate
   std::shared_ptr<const kv::PromptKeys> keys_for(const sched::SequenceSpec& spec) override;
@@ -133,6 +137,8 @@ class ColdTier final : public sched::TierGate {
     std::uint64_t tag = 0;
     BlockId into = kNoBlock;
     std::unique_ptr<Buffer> buffer;  // null: straight into the block
+    NodeId node{};                   // with `rounds`: its copy under that lineage goes down next
+    std::shared_ptr<const kv::Identity> rounds;
   };
 
   static constexpr std::size_t kUndurable = 512;  // blocks copied and not durable yet
@@ -140,6 +146,10 @@ class ColdTier final : public sched::TierGate {
   void write_down();
   enum class Form : std::uint8_t { kExact, kAsSet };  // as store.codec says
   Taken put(const kv::UnstoredBlock& block, Form form);
+  Taken put_rounded(Moving from, std::uint64_t checksum);
+  Taken get_moving(const kv::ColdBlock& cold, Moving moving);
+  void on_read_to_round(Moving moving, storage::Miss miss, std::uint64_t checksum);
+  void tell_mover(const Writing& done, storage::Refusal refusal);
   bool goes_down(NodeId node) const;
   bool on_moved(const storage::StoreEvent& event);
   void drop_lost();
@@ -159,6 +169,7 @@ class ColdTier final : public sched::TierGate {
   kv::ColdBlock kept_as(const kv::UnstoredBlock& block, std::span<const std::byte> bytes, Writing& writing);
   bool known_below(const Writing& done);
   void ready_now();
+  void all_adopted();
   Restore planned(const kv::Outlook& outlook, const sched::PrefillCost& cost, kernels::KvScheme lineage) const;
   sched::GateAnswer begin(Restore& restore, const sched::SequenceSpec& spec);
   sched::GateAnswer go_on(Restore& restore, const kv::Outlook& outlook);
@@ -181,6 +192,7 @@ class ColdTier final : public sched::TierGate {
   std::vector<std::shared_ptr<const kv::Identity>> to_list_;  // still to be asked for; the first is being adopted
   std::vector<kv::ChainedBlock> listing_;                     // being adopted
   std::shared_ptr<const storage::StoreListing> records_;
+  std::shared_ptr<const storage::StoreListing> exact_records_;  // until all lineages are adopted
   StoredPins pins_;
   std::unique_ptr<StoredIdentities> identities_;
   std::unique_ptr<StoredEntries> entry_records_;

@@ -211,9 +211,11 @@ DiskTierState DiskTier::state() const {
   state.codec = kernels::kv_scheme_name(kernels::KvScheme::kExact);
   if (!tiers_.empty()) {
     const Lineages& lineages = tiers_.back()->lineages();
-    if (lineages.chosen() != nullptr) state.codec = kernels::kv_scheme_name(lineages.chosen()->lineage);
+    const kernels::KvScheme chosen =
+        lineages.chosen() == nullptr ? kernels::KvScheme::kExact : lineages.chosen()->lineage;
+    state.codec = kernels::kv_scheme_name(chosen);
     state.codec_note = lineages.note();
-    state.codec_error = lineages.sampled_error();
+    state.codec_error = lineages.sampled_error(chosen);
   }
   if (store_ != nullptr) state.counters = store_->counters();
   for (const ColdTier* tier : tiers_) state.unlisted_blocks += tier->unlisted_blocks();

@@ -18,7 +18,8 @@ struct TierTally {
   std::uint64_t read_up = 0;  // copies made in the pool
   std::uint64_t left_pool = 0;
   std::uint64_t left_disk = 0;
-  std::uint64_t already = 0;  // nothing was to be done
+  std::uint64_t computed = 0;  // computed again, exactly
+  std::uint64_t already = 0;   // nothing was to be done
   // They stay where they were:
   std::uint64_t pinned = 0;
   std::uint64_t in_use = 0;
@@ -37,22 +38,35 @@ struct TierTally {
   friend bool operator==(const TierTally&, const TierTally&) = default;
 };
 
+// Of compress and decompress: the blocks' bytes on all tiers, with their rounded copies, before it began and after;
+// what the codec loses on this model; what has to be computed again.
+struct CodecFigures {
+  std::uint64_t bytes_before = 0;
+  std::uint64_t bytes_after = 0;
+  double error = 0;  // root mean square of sampled blocks, relative; 0: none was sampled yet
+  std::uint32_t compute_tokens = 0;
+  double compute_ms = 0;  // at the measured rate; 0: not measured yet
+
+  friend bool operator==(const CodecFigures&, const CodecFigures&) = default;
+};
+
 struct JobInfo {
   enum class State : std::uint8_t { kQueued, kRunning, kDone, kFailed, kCancelled };
   JobId id{};        // 0: a dry run, which is no job
-  std::string verb;  // "copy", "move", "verify"; "load NAME", "unload", "warm PACK"
+  std::string verb;  // "copy", "move", "verify", "compress", "decompress"; "load NAME", "unload", "warm PACK"
   State state = State::kRunning;
   double progress = 0;
   bool done = false;  // it ended, well or not
   std::string error;  // kFailed: why, to_string of it
   // Of verbs over tiers:
   NodeId node{};
-  std::string to;  // "disk", "host", "device"
+  std::string to;  // "disk", "host", "device"; of compress and decompress "int8", "int4", "exact"
   bool dry_run = false;
   std::uint64_t blocks_done = 0;
   std::uint64_t blocks_total = 0;
   std::uint64_t bytes_moved = 0;  // copied or read
   TierTally tally;
+  CodecFigures codec;
   std::string detail;   // the arithmetic of the result in words
   std::string warning;  // what it promised to the next request and that one did not reuse
   WallTime started = 0;

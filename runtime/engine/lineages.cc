@@ -5,13 +5,18 @@
 #include <cmath>
 #include <utility>
 
+#include "kernels/layout/kv_kept.h"
 #include "runtime/base/invariant.h"
 #include "runtime/base/log.h"
 
 namespace larder::engine {
 namespace {
 
-std::size_t index_of(kernels::KvScheme scheme) { return static_cast<std::size_t>(scheme); }
+using kernels::KvScheme;
+
+constexpr std::array kRounded{KvScheme::kInt8, KvScheme::kInt4};
+
+std::size_t index_of(KvScheme scheme) { return static_cast<std::size_t>(scheme); }
 
 }  // namespace
 
@@ -27,53 +32,88 @@ double Lineages::bound(kernels::KvScheme scheme) {
   return 0;
 }
 
+std::size_t Lineages::place_of(KvScheme scheme, bool by_name) {
+  return index_of(scheme) + (by_name ? std::size_t{kernels::kKvSchemes} : 0);
+}
+
 void Lineages::attach(std::shared_ptr<const kv::Identity> exact, const kernels::KvLayout& layout,
                       const kernels::KvCodecKernels& codec) {
   INVARIANT(exact != nullptr && exact->weights_known);
   *this = Lineages();
   layout_ = layout;
-  codec_ = codec;
-  known_[0] = {exact, kv::identity_digest(*exact)};
+  known_[place_of(KvScheme::kExact, false)] = {exact, kv::identity_digest(*exact)};
+  for (const KvScheme scheme : kRounded) {
+    Result<exec::KvRoundTrip> trip = exec::KvRoundTrip::create(codec, scheme, layout);
+    if (!trip.ok()) {
+      samplers_[index_of(scheme)].fault = trip.error().message;
+      continue;
+    }
+    samplers_[index_of(scheme)].trip = std::make_unique<exec::KvRoundTrip>(std::move(trip).value());
+    for (const bool by_name : {false, true}) {
+      auto rounded = std::make_shared<kv::Identity>(*exact);
+      rounded->lineage = scheme;
+      rounded->by_name = by_name;
+      known_[place_of(scheme, by_name)] = {rounded, kv::identity_digest(*rounded)};
+    }
+  }
 }
 
-void Lineages::choose(kernels::KvScheme scheme) {
+void Lineages::choose(KvScheme scheme) {
   INVARIANT(known_[0].identity != nullptr);
-  if (chosen_ != nullptr && chosen_->lineage == scheme) return;
   chosen_.reset();
-  trip_.reset();
-  passed_ = samples_ = 0;
-  error_sum_ = 0;
-  if (scheme == kernels::KvScheme::kExact) {
-    note_.clear();
-    return;
-  }
-  if (refused_[index_of(scheme)]) return;
   note_.clear();
-  Result<exec::KvRoundTrip> trip = exec::KvRoundTrip::create(codec_, scheme, layout_);
-  if (!trip.ok()) {
-    note_ = trip.error().message;
-    return;
-  }
-  trip_ = std::make_unique<exec::KvRoundTrip>(std::move(trip).value());
-  Known& known = known_[index_of(scheme)];
-  if (known.identity == nullptr) {
-    auto rounded = std::make_shared<kv::Identity>(*known_[0].identity);
-    rounded->lineage = scheme;
-    known = {rounded, kv::identity_digest(*rounded)};
-  }
-  chosen_ = known.identity;
+  if (scheme == KvScheme::kExact) return;
+  const Sampler& sampler = samplers_[index_of(scheme)];
+  note_ = sampler.fault.empty() ? sampler.refusal : sampler.fault;
+  if (note_.empty()) chosen_ = known_[place_of(scheme, false)].identity;
 }
 
-const std::shared_ptr<const kv::Identity>& Lineages::identity_of(kernels::KvScheme scheme) const {
-  const Known& known = known_[index_of(scheme)];
+Result<std::shared_ptr<const kv::Identity>> Lineages::named(KvScheme scheme) const {
+  INVARIANT(known_[0].identity != nullptr && scheme != KvScheme::kExact);
+  const Sampler& sampler = samplers_[index_of(scheme)];
+  if (!sampler.fault.empty()) return Error{ErrorCode::kUnsupported, sampler.fault, "scheme"};
+  if (!sampler.refusal.empty()) return Error{ErrorCode::kConflict, sampler.refusal, "scheme"};
+  return known_[place_of(scheme, true)].identity;
+}
+
+std::vector<std::shared_ptr<const kv::Identity>> Lineages::readable() const {
+  std::vector<std::shared_ptr<const kv::Identity>> all;
+  for (const KvScheme scheme : kRounded) {
+    const auto& named = known_[place_of(scheme, true)].identity;
+    if (named != nullptr) all.push_back(named);
+    if (chosen_ != nullptr && chosen_->lineage == scheme) all.push_back(chosen_);
+  }
+  return all;
+}
+
+std::vector<Digest256> Lineages::rounded_digests() const {
+  std::vector<Digest256> digests;
+  for (const Known& known : known_) {
+    if (known.identity != nullptr && known.identity->lineage != KvScheme::kExact) digests.push_back(known.digest);
+  }
+  return digests;
+}
+
+const std::shared_ptr<const kv::Identity>& Lineages::identity_of(KvScheme scheme, bool by_name) const {
+  const Known& known = known_[place_of(scheme, by_name)];
   INVARIANT(known.identity != nullptr);
   return known.identity;
 }
 
-const Digest256& Lineages::digest_of(kernels::KvScheme scheme) const {
-  const Known& known = known_[index_of(scheme)];
+const Digest256& Lineages::digest_of(const kv::Identity& identity) const {
+  const Known& known = known_[place_of(identity.lineage, identity.by_name)];
   INVARIANT(known.identity != nullptr);
   return known.digest;
+}
+
+void Lineages::name(storage::StoredBlock& stored, const kv::ColdBlock& cold) const {
+  const Known& known = known_[place_of(cold.lineage, cold.by_name)];
+  INVARIANT(known.identity != nullptr);
+  const KvScheme scheme = kernels::kept_scheme(cold.lineage, cold.first_position);
+  stored.identity = known.digest;
+  stored.scheme = static_cast<std::uint32_t>(scheme);
+  stored.slice_count = static_cast<std::uint32_t>(layout_.slice_count());
+  stored.slice_bytes = static_cast<std::uint32_t>(kernels::coded_slice_bytes(scheme, layout_));
 }
 
 std::shared_ptr<const kv::PromptKeys> Lineages::keys_under(const std::shared_ptr<const kv::PromptKeys>& keys,
@@ -84,23 +124,36 @@ std::shared_ptr<const kv::PromptKeys> Lineages::keys_under(const std::shared_ptr
   return other;
 }
 
-bool Lineages::sample(std::span<const std::byte> block, std::uint32_t valid_tokens) {
-  INVARIANT(chosen_ != nullptr);
-  if (passed_++ % kSampleEvery != 0) return true;
-  const std::size_t first = passed_ / kSampleEvery % kSliceStep;
-  const exec::KvLoss loss = trip_->measure(block, valid_tokens, first, kSliceStep);
+bool Lineages::sample(const kv::Identity& lineage, std::uint32_t first_position, std::span<const std::byte> block,
+                      std::uint32_t valid_tokens) {
+  const KvScheme scheme = lineage.lineage;
+  Sampler& sampler = samplers_[index_of(scheme)];
+  INVARIANT(sampler.trip != nullptr);
+  if (!sampler.refusal.empty()) return false;
+  if (kernels::kept_scheme(scheme, first_position) != scheme || sampler.passed++ % kSampleEvery != 0) return true;
+  const std::size_t first = sampler.passed / kSampleEvery % kSliceStep;
+  const exec::KvLoss loss = sampler.trip->measure(block, valid_tokens, first, kSliceStep);
   const double error = std::max(loss.k.relative(), loss.v.relative());
-  ++samples_;
-  error_sum_ += error;
-  if (std::isfinite(error) && error <= bound(chosen_->lineage)) return true;
-  const kernels::KvScheme scheme = chosen_->lineage;
-  refused_[index_of(scheme)] = true;
-  note_ = std::string(kernels::kv_scheme_name(scheme)) + " lost " + std::to_string(error * 100) +
-          " % of a sampled block, more than it may: blocks are stored exact until the model is loaded again";
-  log::warning("store", note_);
-  chosen_.reset();
-  trip_.reset();
+  ++sampler.samples;
+  sampler.error_sum += error;
+  if (std::isfinite(error) && error <= bound(scheme)) return true;
+  refuse(scheme, error);
   return false;
+}
+
+void Lineages::refuse(KvScheme scheme, double error) {
+  std::string& refusal = samplers_[index_of(scheme)].refusal;
+  refusal = std::string(kernels::kv_scheme_name(scheme)) + " lost " + std::to_string(error * 100) +
+            " % of a sampled block, more than it may: blocks are stored exact until the model is loaded again";
+  log::warning("store", refusal);
+  if (chosen_ == nullptr || chosen_->lineage != scheme) return;
+  note_ = refusal;
+  chosen_.reset();
+}
+
+double Lineages::sampled_error(KvScheme scheme) const {
+  const Sampler& sampler = samplers_[index_of(scheme)];
+  return sampler.samples > 0 ? sampler.error_sum / sampler.samples : 0;
 }
 
 }  // namespace larder::engine

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lineages: under which identities blocks of one load lie that store.codec rounds on their way down, and how far the
-// codec may be trusted. A lineage that was chosen once keeps its identity until the model goes, so that what lies under
-// it is found again when it is chosen again.
+// Lineages: under which identities blocks of one load lie that were rounded on their way down, because store.codec says
+// so of all or because an admin said so of some (compress), and how far a codec may be trusted.
 // Way:      attach (the weights are known) -> choose ... -> detach.
 // Ensures:  what is sampled to lose more than the scheme's bound is rounded no more until the next attach: the choice
-//           steps back to exact and says why.
+//           steps back to exact and says why. What an admin had rounded can be used whatever is chosen.
 // Threads:  the engine thread.
 #pragma once
 
@@ -13,10 +12,13 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "kernels/layout/kv_codec.h"
 #include "runtime/exec/kv_roundtrip.h"
 #include "runtime/kv/block_key.h"
+#include "runtime/kv/cold_block.h"
+#include "storage/stored_block.h"
 
 namespace larder::engine {
 
@@ -36,36 +38,51 @@ class Lineages {
   void choose(kernels::KvScheme scheme);
   // The identity of copies that are rounded now; null: none are.
   const std::shared_ptr<const kv::Identity>& chosen() const { return chosen_; }
-  // Of a lineage that was chosen since attach, or exact.
-  const std::shared_ptr<const kv::Identity>& identity_of(kernels::KvScheme scheme) const;
-  const Digest256& digest_of(kernels::KvScheme scheme) const;
+  // Of copies that an admin has rounded.  Errors: kUnsupported, why the scheme is not offered for the layout;
+  // kConflict: it lost too much.
+  Result<std::shared_ptr<const kv::Identity>> named(kernels::KvScheme scheme) const;
+  // Where a prompt may look beside the exact tree, what loses least first.
+  std::vector<std::shared_ptr<const kv::Identity>> readable() const;
+  // Every name under which a rounded copy of an exact block of this load may lie.
+  std::vector<Digest256> rounded_digests() const;
+  const std::shared_ptr<const kv::Identity>& identity_of(kernels::KvScheme scheme, bool by_name) const;
+  const Digest256& digest_of(const kv::Identity& identity) const;
+  // What the store calls the block, and in which scheme it keeps it.
+  void name(storage::StoredBlock& stored, const kv::ColdBlock& cold) const;
 
   // The keys of the same prompt under another of these identities.
   static std::shared_ptr<const kv::PromptKeys> keys_under(const std::shared_ptr<const kv::PromptKeys>& keys,
                                                           const std::shared_ptr<const kv::Identity>& identity);
 
   // A block that is about to be rounded: now and then a part of it is coded, decoded and compared.
-  // False: the scheme loses too much, so nothing is rounded from here.
-  bool sample(std::span<const std::byte> block, std::uint32_t valid_tokens);
-  double sampled_error() const { return samples_ > 0 ? error_sum_ / samples_ : 0; }
+  // False: the scheme loses too much, so nothing is rounded to it from here.
+  bool sample(const kv::Identity& lineage, std::uint32_t first_position, std::span<const std::byte> block,
+              std::uint32_t valid_tokens);
+  double sampled_error(kernels::KvScheme scheme) const;  // mean of the samples; 0: none yet
   const std::string& note() const { return note_; }  // why nothing is rounded although it was asked for
 
  private:
   struct Known {
-    std::shared_ptr<const kv::Identity> identity;
+    std::shared_ptr<const kv::Identity> identity;  // null: the layout does not offer the scheme
     Digest256 digest{};
   };
+  struct Sampler {
+    std::unique_ptr<exec::KvRoundTrip> trip;
+    std::string fault;  // why there is none
+    std::string refusal;
+    std::uint32_t passed = 0;
+    std::uint32_t samples = 0;
+    double error_sum = 0;
+  };
 
-  std::array<Known, kernels::kKvSchemes> known_;
+  static std::size_t place_of(kernels::KvScheme scheme, bool by_name);
+  void refuse(kernels::KvScheme scheme, double error);
+
+  std::array<Known, 2 * kernels::kKvSchemes> known_;
+  std::array<Sampler, kernels::kKvSchemes> samplers_;
   std::shared_ptr<const kv::Identity> chosen_;
   kernels::KvLayout layout_{};
-  kernels::KvCodecKernels codec_{};
-  std::unique_ptr<exec::KvRoundTrip> trip_;
-  std::array<bool, kernels::kKvSchemes> refused_{};
   std::string note_;
-  std::uint32_t passed_ = 0;
-  std::uint32_t samples_ = 0;
-  double error_sum_ = 0;
 };
 
 }  // namespace larder::engine

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <unordered_map>
 
@@ -15,9 +16,10 @@ namespace {
 using storage::StoredBlock;
 using storage::StoredRecord;
 
-kv::ColdBlock cold_from(const StoredBlock& stored) {
+kv::ColdBlock cold_from(const StoredBlock& stored, const kv::Identity& identity) {
   kv::ColdBlock cold;
-  cold.lineage = static_cast<kernels::KvScheme>(stored.scheme);
+  cold.lineage = identity.lineage;
+  cold.by_name = identity.by_name;
   cold.scope = stored.scope;
   cold.key = stored.key;
   cold.parent = stored.parent;
@@ -59,8 +61,8 @@ std::vector<bool> chosen(const std::vector<const StoredBlock*>& own, std::size_t
   return in;
 }
 
-std::vector<kv::ColdBlock> own_blocks(const storage::StoreListing& listing, const Digest256& digest, std::size_t most,
-                                      std::uint64_t& left_out) {
+std::vector<kv::ColdBlock> own_blocks(const storage::StoreListing& listing, const kv::Identity& identity,
+                                      const Digest256& digest, std::size_t most, std::uint64_t& left_out) {
   std::unordered_map<BlockKey, std::string, DigestHash> labels;
   for (const StoredRecord& record : listing.records) {
     BlockKey key{};
@@ -77,7 +79,7 @@ std::vector<kv::ColdBlock> own_blocks(const storage::StoreListing& listing, cons
   blocks.reserve(std::min(own.size(), most));
   for (std::size_t i = 0; i < own.size(); ++i) {
     if (!in[i]) continue;
-    blocks.push_back(cold_from(*own[i]));
+    blocks.push_back(cold_from(*own[i], identity));
     if (const auto label = labels.find(own[i]->key); label != labels.end()) blocks.back().label = label->second;
   }
   left_out = own.size() - blocks.size();
@@ -99,7 +101,7 @@ void add_others(ListedTree& tree, const storage::StoreListing& listing, std::spa
   for (const StoredBlock& stored : listing.blocks) {  // starts of prompts come first
     if (stored.identity == own || stored.valid_tokens != kernels::kBlockTokens) continue;
     if (!named.contains(stored.identity) || ++count > kMaxOthers) continue;
-    by_identity[stored.identity].push_back(cold_from(stored));
+    by_identity[stored.identity].push_back(cold_from(stored, *named[stored.identity]));
   }
   for (auto& [digest, blocks] : by_identity) {
     std::vector<kv::StoredName> unproved;
@@ -109,9 +111,16 @@ void add_others(ListedTree& tree, const storage::StoreListing& listing, std::spa
   }
 }
 
-void add_stale(ListedTree& tree, const storage::StoreListing& listing) {
-  std::map<Digest256, bool> present;
-  for (const StoredBlock& stored : listing.blocks) present[stored.identity] = true;
+void add_by_name(ListedTree& tree, const kv::Identity& identity, const std::set<Digest256>& present) {
+  for (const kernels::KvScheme scheme : {kernels::KvScheme::kInt8, kernels::KvScheme::kInt4}) {
+    kv::Identity rounded = identity;
+    rounded.lineage = scheme;
+    rounded.by_name = true;
+    if (present.contains(kv::identity_digest(rounded))) tree.by_name.push_back(scheme);
+  }
+}
+
+void add_stale(ListedTree& tree, const storage::StoreListing& listing, const std::set<Digest256>& present) {
   for (const StoredRecord& record : listing.records) {
     if (record.kind != kIdentityRecord) continue;
     const auto identity = identity_from(record.bytes);
@@ -126,9 +135,12 @@ ListedTree listed_tree(const storage::StoreListing& listing, std::span<const ten
                        const kv::Identity& identity, std::size_t most) {
   ListedTree tree;
   const Digest256 own = kv::identity_digest(identity);
-  tree.blocks = kv::chain_listing(own_blocks(listing, own, most, tree.left_out), scopes, identity, tree.lost);
+  tree.blocks = kv::chain_listing(own_blocks(listing, identity, own, most, tree.left_out), scopes, identity, tree.lost);
   add_others(tree, listing, scopes, own);
-  add_stale(tree, listing);
+  std::set<Digest256> present;
+  for (const StoredBlock& stored : listing.blocks) present.insert(stored.identity);
+  add_by_name(tree, identity, present);
+  add_stale(tree, listing, present);
   return tree;
 }
 

@@ -26,6 +26,7 @@ struct ListedTree {
   std::vector<kv::StoredName> lost;      // to be dropped
   std::vector<kv::OtherMark> others;
   std::vector<std::pair<ScopeId, std::uint64_t>> stale_identities;  // records of identities without blocks
+  std::vector<kernels::KvScheme> by_name;  // schemes to which an admin has rounded blocks of this load
   std::uint64_t left_out = 0;                                       // blocks beyond `most`
 };
 

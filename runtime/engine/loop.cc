@@ -28,7 +28,7 @@ EngineLoop::EngineLoop(Services& services)
       models_(services, disk_, entries_, requests_,
               {[this](ResidentModel& model, const Status& status) { end_all_of(model, status); },
                [this] { model_changed(); }}),
-      tiers_(services, models_, disk_, jobs_, promises_),
+      tiers_(services, models_, disk_, jobs_, promises_, job_hooks()),
       history_(services.clock.wall()),
       snapshots_(services, services.clock.wall()),
       verbs_(*this, services) {
@@ -214,6 +214,34 @@ void EngineLoop::begin_prepared(Incoming incoming, Prepared prompt) {
   prepared(id, std::move(prompt));
 }
 
+TierJobs::Hooks EngineLoop::job_hooks() {
+  return {[this](const ResidentModel& model, const kv::RunPrompt& run) { return compute_exactly(model, run); },
+          [this](RequestId request) { cancel(request, {}); },
+          [this](NodeId gone, NodeId instead) {
+            entries_.follow(gone, instead);
+            packs_.follow(gone, instead);
+          }};
+}
+
+RequestId EngineLoop::compute_exactly(const ResidentModel& model, const kv::RunPrompt& run) {
+  Incoming incoming;
+  incoming.id = next_request_id();
+  incoming.who.tenant = run.owner;
+  incoming.model = model.loaded();
+  incoming.submitted = services_.clock.now();
+  incoming.exact = true;
+  const RequestId id = incoming.id;
+  incoming.report = [id, inbox = services_.inbox](const sched::SequenceReport& report) {
+    const Status how = report.end == sched::SequenceEnd::kCancelled && report.status.ok()
+                           ? Status(Error{ErrorCode::kCancelled, "the request that computed it was cancelled", ""})
+                           : report.status;
+    inbox->push_reserved([id, how](EngineLoop& loop) { loop.tiers().computed(id, how); });
+  };
+  services_.waiting.fetch_add(1);
+  begin_prepared(std::move(incoming), Prepared{run.prompt, run.keys, 0});
+  return id;
+}
+
 void EngineLoop::prepared(RequestId id, const Result<Prepared>& prompt) {
   if (!requests_.active(id)) return;
   ResidentModel* model = models_.of(requests_.model_of(id));
@@ -285,6 +313,7 @@ void EngineLoop::note_ended(const Ended& ended) {
                           record.usage.completion_tokens > 0 ? record.timings.first_token_ms : -1});
   }
   if (ended.report.end_node.value == 0) return;
+  if (ended.internal && ended.label.empty()) return;  // a run that has its entry
   const ResidentModel* model = models_.of(ModelId{record.model});
   if (model == nullptr) return;
   if (const auto path = model->cache().locate(ended.report.end_node); path.ok()) {

@@ -70,6 +70,8 @@ class EngineLoop {
   void model_changed();
   void note_ended(const Ended& ended);
   void check_promises(const Ended& ended);
+  TierJobs::Hooks job_hooks();
+  RequestId compute_exactly(const ResidentModel& model, const kv::RunPrompt& run);
   void publish_if_due();
   std::chrono::nanoseconds longest_wait() const;
 

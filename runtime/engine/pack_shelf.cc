@@ -22,6 +22,12 @@ const entry::Pack* PackShelf::find(const std::string& id) const {
   return found == packs_.end() ? nullptr : &*found;
 }
 
+void PackShelf::follow(NodeId gone, NodeId instead) {
+  for (auto& [id, facts] : facts_) {
+    if (facts.node == gone) facts.node = instead;
+  }
+}
+
 std::vector<PackInfo> PackShelf::infos(const kv::PrefixCache* cache) const {
   std::vector<PackInfo> infos;
   const std::vector<kv::PinRecord> pins = cache == nullptr ? std::vector<kv::PinRecord>{} : cache->pins();

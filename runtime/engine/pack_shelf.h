@@ -27,6 +27,7 @@ class PackShelf {
   const entry::Pack* find(const std::string& id) const;
   void set_tokens(const std::string& id, std::uint32_t tokens) { facts_[id].tokens = tokens; }
   void set_node(const std::string& id, NodeId node) { facts_[id].node = node; }
+  void follow(NodeId gone, NodeId instead);  // the node's place was taken by another one
   void forget_model() { facts_.clear(); }
   // cache null: no model.
   std::vector<PackInfo> infos(const kv::PrefixCache* cache) const;

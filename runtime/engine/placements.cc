@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/engine/placements.h"
 
-#include "kernels/layout/kv_codec.h"
+#include "kernels/layout/kv_kept.h"
 #include "runtime/kv/block_range.h"
 #include "runtime/kv/prefix_cache.h"
 
@@ -45,7 +45,8 @@ std::vector<BlockPlacement> placements_of(const kv::PrefixCache& cache, std::spa
       rows[i].node = node;
       rows[i].blocks += 1;
       rows[i].tokens += block.valid;
-      rows[i].bytes += rows[i].tier == pool ? layout.block_bytes() : kernels::coded_block_bytes(block.lineage, layout);
+      rows[i].bytes += rows[i].tier == pool ? layout.block_bytes()
+                                            : kernels::kept_bytes(block.lineage, block.first_position, 1, layout);
     }
     before = block;
   }

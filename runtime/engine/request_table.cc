@@ -67,6 +67,7 @@ sched::SequenceSpec RequestTable::spec_of(const Active& active, const Prepared& 
   const bool bypass = request.cache == CachePolicy::kBypass;
   spec.read = !bypass;
   spec.keep = !bypass;
+  spec.exact = active.in.exact;
   spec.score_prompt = request.echo_logprobs && choice == 0;
   return spec;
 }

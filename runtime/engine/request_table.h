@@ -35,6 +35,7 @@ struct Incoming {
   std::shared_ptr<const LoadedModel> model;
   std::shared_ptr<TokenStream> stream;  // null: internal, `report` is told instead
   std::function<void(const sched::SequenceReport&)> report;
+  bool exact = false;  // as SequenceSpec::exact
   Ticks submitted = 0;
 };
 

@@ -20,6 +20,7 @@ bool copy_is_gone(storage::Miss miss) {
     case storage::Miss::kBypassed:
     case storage::Miss::kBadShape:
     case storage::Miss::kNoCodec:
+    case storage::Miss::kWrongScheme:
     case storage::Miss::kReadFailed:
       return false;
     default:

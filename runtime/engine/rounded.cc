@@ -1,5 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // ColdTier and store.codec: which blocks go down rounded, and which prompts may look for them.
+#include <algorithm>
+#include <utility>
+
+#include "kernels/layout/kv_kept.h"
+#include "runtime/engine/block_mover.h"
 #include "runtime/engine/cold_tier.h"
 
 namespace larder::engine {
@@ -26,9 +31,101 @@ void ColdTier::choose_lineage() {
 kv::ColdBlock ColdTier::kept_as(const kv::UnstoredBlock& block, std::span<const std::byte> bytes, Writing& writing) {
   const std::shared_ptr<const kv::Identity> lineage = lineages_.chosen();
   const bool as_it_is = lineage == nullptr || block.cold.pinned || block.cold.lineage != kernels::KvScheme::kExact;
-  if (as_it_is || !lineages_.sample(bytes, block.cold.valid)) return block.cold;
+  if (as_it_is || !lineages_.sample(*lineage, block.cold.first_position, bytes, block.cold.valid)) return block.cold;
   writing.rounded = cache_.under(block.node, *lineage);
   return writing.rounded->cold;
+}
+
+ColdTier::Taken ColdTier::round_block(NodeId node, const std::shared_ptr<const kv::Identity>& lineage) {
+  if (!storing()) return Taken::kNo;
+  if (writing_.size() >= kUndurable || !lost_.empty()) return Taken::kLater;
+  const kv::BlockFacts block = cache_.facts(node);
+  if (block.resident() && block.sealed) {
+    std::unique_ptr<Buffer> buffer = disk_.take_buffer(executor_.layout().block_bytes());
+    if (buffer == nullptr) return Taken::kLater;
+    if (!executor_.read_block(block.block, *buffer).ok()) {
+      disk_.give_buffer(std::move(buffer));
+      return Taken::kNo;
+    }
+    Moving from;
+    from.node = node;
+    from.rounds = lineage;
+    from.buffer = std::move(buffer);
+    return put_rounded(std::move(from), block.checksum);
+  }
+  const std::optional<kv::ColdBlock> copy = cache_.stored_block(node);
+  if (!copy) return Taken::kNo;
+  Moving moving;
+  moving.node = node;
+  moving.rounds = lineage;
+  return get_moving(*copy, std::move(moving));
+}
+
+// kLater too where a sample has just shown that the scheme loses too much: it is not asked for again then.
+ColdTier::Taken ColdTier::put_rounded(Moving from, std::uint64_t checksum) {
+  Writing writing;
+  writing.node = from.node;
+  writing.lineage = from.rounds;
+  writing.rounded = cache_.under(from.node, *from.rounds);
+  Taken taken = writing.rounded ? Taken::kLater : Taken::kNo;
+  if (writing.rounded && lineages_.sample(*from.rounds, writing.rounded->cold.first_position, *from.buffer,
+                                          writing.rounded->cold.valid)) {
+    const kv::ColdBlock& cold = writing.rounded->cold;
+    writing.name = {cold.scope, cold.key};
+    writing.label = cold.label;
+    storage::PutBlock put;
+    put.block = stored(cold);
+    put.block.pinned = false;
+    put.layout = executor_.layout();
+    put.bytes = *from.buffer;
+    put.checksum = checksum;
+    put.ticket = next_ticket_++;
+    if (disk_.store()->put({&put, 1}) == 1) {
+      writing.buffer = std::move(from.buffer);
+      writing_[put.ticket] = std::move(writing);
+      taken = Taken::kYes;
+    }
+  }
+  disk_.give_buffer(std::move(from.buffer));
+  return taken;
+}
+
+void ColdTier::on_read_to_round(Moving moving, storage::Miss miss, std::uint64_t checksum) {
+  Rounded what;
+  what.node = moving.node;
+  what.miss = miss;
+  if (miss != storage::Miss::kNone) {
+    disk_.give_buffer(std::move(moving.buffer));
+  } else {
+    if (put_rounded(std::move(moving), checksum) == Taken::kYes) return;
+    what.again = true;
+  }
+  if (disk_.mover() != nullptr) disk_.mover()->rounded(what);
+}
+
+void ColdTier::tell_mover(const Writing& done, storage::Refusal refusal) {
+  if (disk_.mover() == nullptr) return;
+  if (!done.rounded) return disk_.mover()->written(done.node, refusal);
+  if (!done.lineage->by_name) return;
+  Rounded what;
+  what.node = done.node;
+  what.refusal = refusal;
+  disk_.mover()->rounded(what);
+}
+
+void ColdTier::sample_rounding(std::span<const NodeId> nodes, kernels::KvScheme scheme) {
+  const auto lineage = lineages_.named(scheme);
+  if (!lineage.ok() || lineages_.sampled_error(scheme) > 0) return;
+  for (const NodeId node : nodes) {
+    const kv::BlockFacts block = cache_.facts(node);
+    const bool fits = block.resident() && block.sealed && kernels::kept_scheme(scheme, block.first_position) == scheme;
+    if (!fits) continue;
+    std::unique_ptr<Buffer> buffer = disk_.take_buffer(executor_.layout().block_bytes());
+    if (buffer == nullptr) return;
+    const bool read = executor_.read_block(block.block, *buffer).ok();
+    if (read) static_cast<void>(lineages_.sample(**lineage, block.first_position, *buffer, block.valid));
+    return disk_.give_buffer(std::move(buffer));
+  }
 }
 
 // A durable copy: does the tree know of it now? A rounded one is a cold node of its own, unless what it was made of was
@@ -38,18 +135,26 @@ bool ColdTier::known_below(const Writing& done) {
   return cache_.scope_of(done.node).has_value() && cache_.adopt({&*done.rounded, 1}, done.lineage) == 1;
 }
 
-// Exact, unless the rounded copies reach further by what is worth reading.
+// Exact, unless rounded copies reach further by what is worth reading.
 std::shared_ptr<const kv::PromptKeys> ColdTier::keys_for(const sched::SequenceSpec& spec) {
-  std::shared_ptr<const kv::PromptKeys> exact = Lineages::keys_under(spec.keys, identity_);
-  if (lineages_.chosen() == nullptr || !spec.read || spec.score_prompt) return exact;
-  std::shared_ptr<const kv::PromptKeys> rounded = Lineages::keys_under(spec.keys, lineages_.chosen());
+  std::shared_ptr<const kv::PromptKeys> best = Lineages::keys_under(spec.keys, identity_);
+  if (!identity_->weights_known || !spec.read || spec.score_prompt || spec.exact) return best;
   const auto restore = restores_.find(spec.seq.value);
   const bool reads_no_more = !disk_.serves() || (restore != restores_.end() && restore->second.done);
   const auto reach = [&](const kv::PromptKeys& keys) {
     const kv::Outlook outlook = cache_.outlook(*spec.prompt, keys);
     return reads_no_more ? outlook.cached_tokens : outlook.known_tokens;
   };
-  return reach(*rounded) >= reach(*exact) + kWorthTokens ? rounded : exact;
+  std::uint32_t furthest = reach(*best);
+  for (const std::shared_ptr<const kv::Identity>& identity : lineages_.readable()) {
+    if (!cache_.has_root(spec.keys->root, identity)) continue;
+    std::shared_ptr<const kv::PromptKeys> rounded = Lineages::keys_under(spec.keys, identity);
+    const std::uint32_t reached = reach(*rounded);
+    if (reached < furthest + kWorthTokens) continue;
+    furthest = reached;
+    best = std::move(rounded);
+  }
+  return best;
 }
 
 }  // namespace larder::engine

@@ -3,6 +3,7 @@
 
 #include <unordered_set>
 
+#include "kernels/layout/kv_kept.h"
 #include "runtime/engine/loop.h"
 
 namespace larder::engine {
@@ -25,14 +26,25 @@ void SnapshotBuilder::add_tree(Snapshot& all, const Sources& from, std::uint64_t
   }
   auto tree = std::make_shared<std::vector<TreeNode>>();
   from.entries.sweep([&](NodeId node) { return from.models.of(node) != nullptr; });
+  const std::vector<entry::Entry> entries = from.entries.list();
   std::unordered_map<NodeId, std::string> names;
-  for (const entry::Entry& entry : from.entries.list()) names[entry.node] = entry.name;
+  for (const entry::Entry& entry : entries) names[entry.node] = entry.name;
   for (const auto& model : from.models.all()) {
     const double row_ns = model->scheduler().rates().prefill_row_ns();
     const bool on_device = model->pool_tier() == "device";
+    std::unordered_map<kv::ChainKey, std::string, DigestHash> runs;  // the names of tokens, whatever their lineage
+    for (const entry::Entry& entry : entries) {
+      const kv::BlockFacts end = model->cache().facts(entry.node);
+      if (end.node.value != 0) runs.emplace(end.key, entry.name);
+    }
     for (const kv::TreeRow& row : model->cache().describe()) {
       TreeNode node = tree_node(row, *model->loaded(), row_ns, on_device);
-      if (const auto name = names.find(row.id); name != names.end()) node.label = name->second;
+      if (const auto name = names.find(row.id); name != names.end()) {
+        node.label = name->second;
+      } else if (row.lineage != kernels::KvScheme::kExact) {
+        const auto run = runs.find(model->cache().facts(row.id).key);
+        if (run != runs.end()) node.label = run->second;
+      }
       tree->push_back(std::move(node));
     }
   }
@@ -51,8 +63,9 @@ TreeNode tree_node(const kv::TreeRow& row, const LoadedModel& model, double row_
   node.first_position = row.first_position;
   node.tokens = row.tokens;
   node.blocks = row.blocks;
+  const std::uint32_t first_cold = row.first_position + row.resident_blocks * kernels::kBlockTokens;
   node.bytes = row.resident_blocks * model.layout.block_bytes() +
-               (row.blocks - row.resident_blocks) * kernels::coded_block_bytes(row.lineage, model.layout);
+               kernels::kept_bytes(row.lineage, first_cold, row.blocks - row.resident_blocks, model.layout);
   (on_device ? node.device_blocks : node.host_blocks) = row.resident_blocks;
   node.disk_blocks = row.blocks - row.resident_blocks;
   node.stored_blocks = row.stored_blocks;

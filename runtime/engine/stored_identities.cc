@@ -6,6 +6,7 @@
 namespace larder::engine {
 namespace {
 
+constexpr std::uint32_t kByName = 1u << 16;
 constexpr std::size_t kFixedBytes = 2 * sizeof(Digest256) + 4 * sizeof(std::uint32_t);
 
 void put(std::vector<std::uint8_t>& bytes, const void* from, std::size_t size) {
@@ -39,7 +40,7 @@ std::vector<std::uint8_t> identity_bytes(const kv::Identity& identity) {
   put(bytes, identity.adapter.data(), identity.adapter.size());
   put_u32(bytes, static_cast<std::uint32_t>(identity.kv_type));
   put_u32(bytes, identity.layout_version);
-  put_u32(bytes, static_cast<std::uint32_t>(identity.lineage));
+  put_u32(bytes, static_cast<std::uint32_t>(identity.lineage) | (identity.by_name ? kByName : 0));
   put_u32(bytes, identity.rope.size());
   put(bytes, identity.rope.data(), identity.rope.size());
   put(bytes, identity.arithmetic_id.data(), identity.arithmetic_id.size());
@@ -54,7 +55,9 @@ std::optional<kv::Identity> identity_from(std::span<const std::uint8_t> bytes) {
   bytes = bytes.subspan(sizeof identity.weights + sizeof identity.adapter);
   identity.kv_type = static_cast<kernels::KvType>(take_u32(bytes));
   identity.layout_version = take_u32(bytes);
-  identity.lineage = static_cast<kernels::KvScheme>(take_u32(bytes));
+  const std::uint32_t lineage = take_u32(bytes);
+  identity.lineage = static_cast<kernels::KvScheme>(lineage & ~kByName);
+  identity.by_name = (lineage & kByName) != 0;
   const std::uint32_t rope = take_u32(bytes);
   if (rope > bytes.size()) return std::nullopt;
   identity.rope.assign(bytes.begin(), bytes.begin() + rope);

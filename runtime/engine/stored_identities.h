@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // StoredIdentities: what an identity's digest stands for, as a record of the store beside the blocks of each scope, so
 // that after a restart with another model or setting a miss can name the part that differs.
-// Shapes:   weights (32) | adapter (32) | kv type, layout version, lineage (u32 each) | length of the RoPE text (u32) |
-//           RoPE text | arithmetic id; little-endian. The record's id is the first 8 bytes of the digest.
+// Shapes:   weights (32) | adapter (32) | kv type, layout version, lineage (u32 each; bit 16 of the last: by name) |
+//           length of the RoPE text (u32) | RoPE text | arithmetic id; little-endian. The record's id is the first 8
+//           bytes of the digest.
 // Bounds:   one record per scope and identity that has blocks; ListedTree names those that have none any more.
 // Threads:  engine thread; the free functions are pure.
 #pragma once

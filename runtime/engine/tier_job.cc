@@ -11,33 +11,6 @@ using kv::BlockFacts;
 using kv::Staying;
 using storage::Miss;
 
-void count_staying(TierTally& tally, Staying staying) {
-  switch (staying) {
-    case Staying::kNone:
-      return;
-    case Staying::kGone:
-      ++tally.gone;
-      return;
-    case Staying::kAlready:
-      ++tally.already;
-      return;
-    case Staying::kGrowing:
-      ++tally.growing;
-      return;
-    case Staying::kPinned:
-      ++tally.pinned;
-      return;
-    case Staying::kInUse:
-      ++tally.in_use;
-      return;
-    case Staying::kBelow:
-      ++tally.below;
-      return;
-    case Staying::kNoCopy:
-      return;  // counted where its copy was refused, or it was not brought up
-  }
-}
-
 // A move down counts a block where it leaves the pool, a copy where it is written.
 void foresee_down(TierTally& tally, const TierOrder& order, std::span<const NodeId> nodes, const kv::PrefixCache& cache,
                   bool storing) {
@@ -110,18 +83,6 @@ void foresee_up(TierTally& tally, const TierOrder& order, std::span<const NodeId
 
 }  // namespace
 
-const char* tier_verb_name(TierVerb verb) {
-  switch (verb) {
-    case TierVerb::kCopy:
-      return "copy";
-    case TierVerb::kMove:
-      return "move";
-    case TierVerb::kVerify:
-      return "verify";
-  }
-  return "";
-}
-
 TierTally foresee(const TierOrder& order, std::span<const NodeId> nodes, const kv::PrefixCache& cache, bool storing) {
   TierTally tally;
   if (order.verb != TierVerb::kVerify) {
@@ -145,7 +106,7 @@ TierTally foresee(const TierOrder& order, std::span<const NodeId> nodes, const k
 }
 
 TierJob::TierJob(const TierOrder& order, std::vector<NodeId> nodes, const ScopeId& scope)
-    : order_(order), nodes_(std::move(nodes)), scope_(scope) {}
+    : TierWork(order, scope, nodes.size()), nodes_(std::move(nodes)) {}
 
 std::uint64_t TierJob::blocks_done() const {
   if (order_.verb == TierVerb::kMove) return leaving_ ? next_ : 0;
@@ -298,15 +259,6 @@ void TierJob::read(kv::PrefixCache& cache, std::uint64_t tag, Miss miss, std::ui
   } else {
     proved(cache, tag, miss, checksum);
   }
-}
-
-void TierJob::count_miss(Miss miss) {
-  if (storage::is_damage(miss))
-    ++tally_.damaged;
-  else if (copy_is_gone(miss))
-    ++tally_.missing;
-  else
-    ++tally_.unread;
 }
 
 void TierJob::arrived(kv::PrefixCache& cache, std::uint64_t index, Miss miss, std::uint64_t checksum) {

@@ -6,8 +6,11 @@
 
 #include "runtime/base/invariant.h"
 #include "runtime/base/log.h"
+#include "runtime/engine/compress_job.h"
+#include "runtime/engine/decompress_job.h"
 #include "runtime/engine/model_host.h"
 #include "runtime/engine/reuse_promises.h"
+#include "runtime/engine/tier_job.h"
 #include "runtime/engine/tier_words.h"
 
 namespace larder::engine {
@@ -15,12 +18,34 @@ namespace {
 
 constexpr Ticks kAskAgainNs = 10'000'000;
 
+std::optional<kernels::KvScheme> rounded_scheme(const std::string& word) {
+  for (const kernels::KvScheme scheme : {kernels::KvScheme::kInt8, kernels::KvScheme::kInt4}) {
+    if (word == kernels::kv_scheme_name(scheme)) return scheme;
+  }
+  return std::nullopt;
+}
+
+std::string destination(const TierOrder& order, const std::string& pool) {
+  switch (order.verb) {
+    case TierVerb::kCopy:
+    case TierVerb::kMove:
+      return order.down ? "disk" : pool;
+    case TierVerb::kVerify:
+      return {};
+    case TierVerb::kCompress:
+    case TierVerb::kDecompress:
+      return kernels::kv_scheme_name(order.scheme);
+  }
+  return {};
+}
+
 Error no_model() { return {ErrorCode::kUnavailable, "no model is loaded: load one first", ""}; }
 
 }  // namespace
 
-TierJobs::TierJobs(Services& services, ModelHost& models, DiskTier& disk, JobList& jobs, ReusePromises& promises)
-    : services_(services), models_(models), disk_(disk), jobs_(jobs), promises_(promises) {
+TierJobs::TierJobs(Services& services, ModelHost& models, DiskTier& disk, JobList& jobs, ReusePromises& promises,
+                   Hooks hooks)
+    : services_(services), models_(models), disk_(disk), jobs_(jobs), promises_(promises), hooks_(std::move(hooks)) {
   disk_.set_mover(this);
 }
 
@@ -42,7 +67,7 @@ Result<TierOrder> TierJobs::checked(const ResidentModel& model, const Principal&
                                     const kv::BlockRange& range, const std::string& to) {
   if (model.draining()) return no_model();
   TierOrder order{verb, true, range, who.tenant};
-  if (verb != TierVerb::kVerify) {
+  if (verb == TierVerb::kCopy || verb == TierVerb::kMove) {
     const std::string pool = model.pool_tier();
     order.down = to == "disk";
     if (!order.down && to != "pool" && to != pool) {
@@ -53,20 +78,77 @@ Result<TierOrder> TierJobs::checked(const ResidentModel& model, const Principal&
     }
   }
   RETURN_IF_ERROR(model.cold().usable());
+  if (verb == TierVerb::kCompress || verb == TierVerb::kDecompress) RETURN_IF_ERROR(check_codec(model, order, to));
   return order;
 }
 
-JobInfo TierJobs::describe(const ResidentModel& model, const TierOrder& order, const TierTally& tally,
+// Is there such a scheme, and are these blocks what the verb is for?
+Status TierJobs::check_codec(const ResidentModel& model, TierOrder& order, const std::string& scheme) {
+  const bool rounds = order.verb == TierVerb::kCompress;
+  if (rounds) {
+    const auto known = rounded_scheme(scheme);
+    if (!known) {
+      return Error{ErrorCode::kInvalidArgument,
+                   "scheme: blocks are rounded to int8 or int4, not to \"" + scheme.substr(0, 32) + "\"", "scheme"};
+    }
+    order.scheme = *known;
+    ASSIGN_OR_RETURN(const auto lineage, model.cold().lineages().named(order.scheme));
+    static_cast<void>(lineage);
+  }
+  const kv::BlockFacts block = model.cache().facts(order.range.node);
+  if (block.node.value == 0) return {};  // said by who selects the blocks
+  const bool exact = block.lineage == kernels::KvScheme::kExact;
+  if (exact == rounds) return {};
+  const std::string run = "run " + std::to_string(order.range.node.value) + " is ";
+  return Error{ErrorCode::kConflict,
+               rounds ? run + "rounded to " + kernels::kv_scheme_name(block.lineage) + " already: decompress it first"
+                      : run + "exact: there is nothing to decompress",
+               "node"};
+}
+
+Result<TierJobs::Foreseen> TierJobs::foreseen(ResidentModel& model, const TierOrder& order,
+                                              const std::vector<NodeId>& nodes) {
+  const kv::PrefixCache& cache = model.cache();
+  const LoadedModel& loaded = *model.loaded();
+  const bool storing = model.cold().storing();
+  if (order.verb == TierVerb::kCompress) {
+    model.cold().sample_rounding(nodes, order.scheme);
+    ASSIGN_OR_RETURN(const auto lineage, model.cold().lineages().named(order.scheme));
+    CompressPlan plan = plan_compress(nodes, cache, lineage, loaded.layout, storing);
+    plan.figures.error = model.cold().lineages().sampled_error(order.scheme);
+    return Foreseen{plan.tally, plan.figures};
+  }
+  if (order.verb != TierVerb::kDecompress) return Foreseen{foresee(order, nodes, cache, storing), {}};
+  DecompressPlan plan = plan_decompress(nodes, cache, loaded.identity, loaded.layout, storing);
+  const sched::PrefillCost cost = model.scheduler().rates().prefill_cost();
+  for (const auto& [begin, end] : plan.missing) plan.figures.compute_ms += cost.ms(begin, end);
+  return Foreseen{plan.tally, plan.figures};
+}
+
+std::unique_ptr<TierWork> TierJobs::make_work(const ResidentModel& model, const TierOrder& order,
+                                              std::vector<NodeId> nodes, const ScopeId& scope) {
+  const LoadedModel& loaded = *model.loaded();
+  if (order.verb == TierVerb::kDecompress) {
+    return std::make_unique<DecompressJob>(order, std::move(nodes), scope, loaded.identity, loaded.layout);
+  }
+  if (order.verb != TierVerb::kCompress) return std::make_unique<TierJob>(order, std::move(nodes), scope);
+  const Result<std::shared_ptr<const kv::Identity>> lineage = model.cold().lineages().named(order.scheme);
+  if (!lineage.ok()) return nullptr;
+  return std::make_unique<CompressJob>(order, std::move(nodes), scope, *lineage, loaded.layout);
+}
+
+JobInfo TierJobs::describe(const ResidentModel& model, const TierOrder& order, const Foreseen& what,
                            std::uint64_t blocks, bool dry_run) {
   JobInfo job;
   job.verb = tier_verb_name(order.verb);
   job.node = order.range.node;
   const std::string pool = model.pool_tier();
-  if (order.verb != TierVerb::kVerify) job.to = order.down ? "disk" : pool;
+  job.to = destination(order, pool);
   job.dry_run = dry_run;
   job.blocks_total = blocks;
-  job.tally = tally;
-  job.detail = tier_words(order, tally, blocks, model.block_bytes(), pool, dry_run);
+  job.tally = what.tally;
+  job.codec = what.codec;
+  job.detail = tier_words(order, what.tally, what.codec, blocks, model.block_bytes(), pool, dry_run);
   return job;
 }
 
@@ -78,7 +160,8 @@ Result<JobInfo> TierJobs::order(const Principal& who, TierVerb verb, const kv::B
   ASSIGN_OR_RETURN(const TierOrder order, checked(*model, who, verb, range, to));
   const kv::PrefixCache& cache = model->cache();
   ASSIGN_OR_RETURN(const std::vector<NodeId> nodes, cache.select(range));
-  JobInfo planned = describe(*model, order, foresee(order, nodes, cache, model->cold().storing()), nodes.size(), true);
+  ASSIGN_OR_RETURN(const Foreseen ahead, foreseen(*model, order, nodes));
+  JobInfo planned = describe(*model, order, ahead, nodes.size(), true);
   if (dry_run) {
     planned.state = JobInfo::State::kDone;
     planned.done = true;
@@ -92,6 +175,7 @@ Result<JobInfo> TierJobs::order(const Principal& who, TierVerb verb, const kv::B
   planned.id = job.id;
   planned.dry_run = false;
   planned.tally = {};
+  planned.codec = {};
   planned.detail.clear();
   planned.state = JobInfo::State::kQueued;
   planned.started = services_.clock.wall();
@@ -103,8 +187,8 @@ Result<JobInfo> TierJobs::order(const Principal& who, TierVerb verb, const kv::B
 Status TierJobs::cancel(JobId id) {
   if (active_ && active_->id == id) {
     active_->cancelled = true;
-    active_->job.stop(active_model().cache());
-    finish_if_over(TierJob::Step::kWaits);
+    stop_active();
+    finish_if_over(TierWork::Step::kWaits);
     return {};
   }
   const bool waits = std::any_of(waiting_.begin(), waiting_.end(), [id](const Waiting& each) { return each.id == id; });
@@ -138,13 +222,18 @@ void TierJobs::start_next() {
   if (!nodes.ok() || !usable.ok()) {
     return end_waiting(next.id, JobInfo::State::kFailed, to_string(nodes.ok() ? usable.error() : nodes.error()));
   }
+  std::unique_ptr<TierWork> work = make_work(model, next.order, std::move(nodes).value(), next.scope);
+  if (work == nullptr) {
+    const Error refused = model.cold().lineages().named(next.order.scheme).error();
+    return end_waiting(next.id, JobInfo::State::kFailed, to_string(refused));
+  }
   waiting_.pop_front();
   active_ = std::make_unique<Active>(
-      Active{next.id, next.generation, TierJob(next.order, std::move(nodes).value(), next.scope), false, std::nullopt});
+      Active{next.id, next.generation, std::move(work), RequestId{}, false, std::nullopt});
   store_cpu_ns_ = disk_.store_cpu_ns();
   if (JobInfo* job = jobs_.find(next.id)) {
     job->state = JobInfo::State::kRunning;
-    job->blocks_total = active_->job.blocks();
+    job->blocks_total = active_->work->blocks();
   }
 }
 
@@ -163,14 +252,16 @@ void TierJobs::turn() {
   charge_store(begin);
   if (!throttle_.free(begin)) return;
   ResidentModel& model = active_model();
-  TierJob::Step step = TierJob::Step::kMore;
-  while (step == TierJob::Step::kMore) {
-    step = active_->job.step(model.cache(), model.cold());
+  TierWork::Step step = TierWork::Step::kMore;
+  while (step == TierWork::Step::kMore) {
+    step = active_->work->step(model.cache(), model.cold());
     if (services_.clock.now() - begin >= kSliceNs) break;
   }
-  waits_ = step == TierJob::Step::kWaits;
+  waits_ = step == TierWork::Step::kWaits;
   throttle_.spent(begin, services_.clock.now() - begin);
   note();
+  if (const auto run = active_->work->take_prompt()) active_->computing = hooks_.compute(model, *run);
+  if (active_->work->failure() && !active_->why) return end_active(*active_->work->failure());
   finish_if_over(step);
 }
 
@@ -183,21 +274,25 @@ std::optional<Ticks> TierJobs::wake() const {
 void TierJobs::note() {
   JobInfo* job = jobs_.find(active_->id);
   if (job == nullptr) return;
+  TierWork& work = *active_->work;
   const std::uint64_t block_bytes = active_model().block_bytes();
-  job->progress = active_->job.progress();
-  job->blocks_done = active_->job.blocks_done();
-  job->bytes_moved = active_->job.blocks_moved() * block_bytes;
-  job->tally = active_->job.tally();
+  job->progress = work.progress();
+  job->blocks_done = work.blocks_done();
+  job->bytes_moved = work.blocks_moved() * block_bytes;
+  job->tally = work.tally();
+  job->codec = work.figures();
+  for (const auto& [gone, instead] : work.take_replaced()) hooks_.replaced(gone, instead);
 }
 
-void TierJobs::finish_if_over(TierJob::Step step) {
+void TierJobs::finish_if_over(TierWork::Step step) {
   const bool ended = active_->cancelled || active_->why;
-  if (!(ended ? active_->job.idle() : step == TierJob::Step::kDone)) return;
+  if (!(ended ? active_->work->idle() : step == TierWork::Step::kDone)) return;
   note();
   const ResidentModel& model = active_model();
   const std::unique_ptr<Active> over = std::move(active_);
-  const TierJob& work = over->job;
-  const std::string words = describe(model, work.order(), work.tally(), work.blocks(), false).detail;
+  const TierWork& work = *over->work;
+  const std::string words =
+      describe(model, work.order(), {work.tally(), work.figures()}, work.blocks(), false).detail;
   if (JobInfo* job = jobs_.find(over->id)) {
     job->state = over->why         ? JobInfo::State::kFailed
                  : over->cancelled ? JobInfo::State::kCancelled
@@ -217,8 +312,22 @@ void TierJobs::finish_if_over(TierJob::Step step) {
 
 void TierJobs::end_active(const Status& why) {
   if (!active_->why) active_->why = why.ok() ? Error{ErrorCode::kCancelled, "it was ended", ""} : why.error();
-  active_->job.stop(active_model().cache());
-  finish_if_over(TierJob::Step::kWaits);
+  stop_active();
+  finish_if_over(TierWork::Step::kWaits);
+}
+
+// What computes for it ends too; nobody waits for its answer.
+void TierJobs::stop_active() {
+  active_->work->stop(active_model().cache());
+  const RequestId computing = std::exchange(active_->computing, RequestId{});
+  if (computing.value != 0) hooks_.cancel(computing);
+}
+
+void TierJobs::computed(RequestId request, const Status& how) {
+  if (!active_ || active_->computing != request) return;
+  active_->computing = RequestId{};
+  active_->work->computed(active_model().cache(), how);
+  waits_ = false;
 }
 
 void TierJobs::end_all(const Status& why) {
@@ -233,7 +342,7 @@ void TierJobs::end_model(std::uint64_t generation, const Status& why) {
 
 void TierJobs::end_scope(const ScopeId& scope, const Status& why) {
   end_waiting_where([&](const Waiting& each) { return each.scope == scope; }, why);
-  if (active_ && active_->job.scope() == scope) end_active(why);
+  if (active_ && active_->work->scope() == scope) end_active(why);
 }
 
 void TierJobs::end_waiting_where(const std::function<bool(const Waiting&)>& which, const Status& why) {
@@ -245,28 +354,35 @@ void TierJobs::end_waiting_where(const std::function<bool(const Waiting&)>& whic
 }
 
 void TierJobs::nodes_deleted() {
-  if (!active_ || active_model().cache().facts(active_->job.order().range.node).node.value != 0) return;
+  if (!active_ || active_model().cache().facts(active_->work->anchor()).node.value != 0) return;
   end_active(Error{ErrorCode::kConflict, "the run was deleted meanwhile", ""});
 }
 
 void TierJobs::written(NodeId node, storage::Refusal refusal) {
   if (!active_) return;
-  active_->job.written(node, refusal);
+  active_->work->written(node, refusal);
   waits_ = false;
 }
 
 void TierJobs::read(std::uint64_t tag, storage::Miss miss, std::uint64_t checksum) {
   if (!active_) return;
   const Ticks begin = services_.clock.now();
-  active_->job.read(active_model().cache(), tag, miss, checksum);
+  active_->work->read(active_model().cache(), tag, miss, checksum);
   throttle_.spent(begin, services_.clock.now() - begin);
   waits_ = false;
-  if (active_->why || active_->cancelled) finish_if_over(TierJob::Step::kWaits);
+  if (active_->why || active_->cancelled) finish_if_over(TierWork::Step::kWaits);
+}
+
+void TierJobs::rounded(const Rounded& what) {
+  if (!active_) return;
+  active_->work->rounded(active_model().cache(), what);
+  waits_ = false;
+  if (active_->why || active_->cancelled) finish_if_over(TierWork::Step::kWaits);
 }
 
 void TierJobs::store_closed() {
   if (!active_) return;
-  active_->job.store_closed(active_model().cache());
+  active_->work->store_closed(active_model().cache());
   end_active(Error{ErrorCode::kUnavailable, "the disk tier was closed", ""});
 }
 

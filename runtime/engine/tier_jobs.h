@@ -18,7 +18,7 @@
 #include "runtime/engine/job_list.h"
 #include "runtime/engine/services.h"
 #include "runtime/engine/throttle.h"
-#include "runtime/engine/tier_job.h"
+#include "runtime/engine/tier_work.h"
 
 namespace larder::engine {
 
@@ -32,10 +32,18 @@ class TierJobs final : public BlockMover {
   static constexpr Ticks kSliceNs = 100'000;
   static constexpr std::size_t kMaxWaiting = 8;
 
-  TierJobs(Services& services, ModelHost& models, DiskTier& disk, JobList& jobs, ReusePromises& promises);
+  struct Hooks {
+    // Has a run computed as an exact request of its owner, and tells computed() how that ended.
+    std::function<RequestId(const ResidentModel&, const kv::RunPrompt&)> compute;
+    std::function<void(RequestId)> cancel;
+    std::function<void(NodeId gone, NodeId instead)> replaced;
+  };
+
+  TierJobs(Services& services, ModelHost& models, DiskTier& disk, JobList& jobs, ReusePromises& promises, Hooks hooks);
   ~TierJobs() override;
 
-  // `to`: "disk", "pool", or the pool's own name; not looked at by a verify. A dry run answers what would be done.
+  // `to`: "disk", "pool", or the pool's own name; of a compress the scheme; else not looked at. A dry run answers what
+  // would be done.
   Result<JobInfo> order(const Principal& who, TierVerb verb, const kv::BlockRange& range, const std::string& to,
                         bool dry_run);
   Status cancel(JobId id);  // kNotFound; kConflict (it ended, or cannot be cancelled)
@@ -43,6 +51,8 @@ class TierJobs final : public BlockMover {
   // A slice, when one may be done. wake: when the next one may; nothing while there is none to do.
   void turn();
   std::optional<Ticks> wake() const;
+
+  void computed(RequestId request, const Status& how);
 
   // All of them end with this reason; those of a model; those of a scope; those whose run is gone.
   void end_all(const Status& why);
@@ -53,6 +63,7 @@ class TierJobs final : public BlockMover {
   // BlockMover
   void written(NodeId node, storage::Refusal refusal) override;
   void read(std::uint64_t tag, storage::Miss miss, std::uint64_t checksum) override;
+  void rounded(const Rounded& what) override;
   void store_closed() override;
 
  private:
@@ -65,30 +76,42 @@ class TierJobs final : public BlockMover {
   struct Active {
     JobId id{};
     std::uint64_t generation = 0;
-    TierJob job;
+    std::unique_ptr<TierWork> work;
+    RequestId computing{};  // 0: no run is being computed for it
     bool cancelled = false;
     std::optional<Error> why;  // it ends with this
   };
 
+  struct Foreseen {
+    TierTally tally;
+    CodecFigures codec;
+  };
+
   Result<TierOrder> checked(const ResidentModel& model, const Principal& who, TierVerb verb,
                             const kv::BlockRange& range, const std::string& to);
-  static JobInfo describe(const ResidentModel& model, const TierOrder& order, const TierTally& tally,
+  static Status check_codec(const ResidentModel& model, TierOrder& order, const std::string& scheme);
+  static Result<Foreseen> foreseen(ResidentModel& model, const TierOrder& order, const std::vector<NodeId>& nodes);
+  static std::unique_ptr<TierWork> make_work(const ResidentModel& model, const TierOrder& order,
+                                             std::vector<NodeId> nodes, const ScopeId& scope);
+  static JobInfo describe(const ResidentModel& model, const TierOrder& order, const Foreseen& what,
                           std::uint64_t blocks, bool dry_run);
   ResidentModel& active_model() const;
   bool may_work() const;
   void start_next();
   void charge_store(Ticks now);
   void end_active(const Status& why);
+  void stop_active();
   void end_waiting_where(const std::function<bool(const Waiting&)>& which, const Status& why);
   void end_waiting(JobId id, JobInfo::State state, const std::string& error);
   void note();
-  void finish_if_over(TierJob::Step step);
+  void finish_if_over(TierWork::Step step);
 
   Services& services_;
   ModelHost& models_;
   DiskTier& disk_;
   JobList& jobs_;
   ReusePromises& promises_;
+  const Hooks hooks_;
   Throttle throttle_{kShare};
   Ticks store_cpu_ns_ = 0;
   bool waits_ = false;

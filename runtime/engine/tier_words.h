@@ -5,12 +5,12 @@
 
 #include <string>
 
-#include "runtime/engine/tier_job.h"
+#include "runtime/engine/tier_work.h"
 
 namespace larder::engine {
 
 // What an order did, or (dry_run) would do now. `pool`: "host" or "device".
-std::string tier_words(const TierOrder& order, const TierTally& tally, std::uint64_t blocks, std::uint64_t block_bytes,
-                       const std::string& pool, bool dry_run);
+std::string tier_words(const TierOrder& order, const TierTally& tally, const CodecFigures& codec, std::uint64_t blocks,
+                       std::uint64_t block_bytes, const std::string& pool, bool dry_run);
 
 }  // namespace larder::engine

@@ -107,7 +107,8 @@ void VerbRunner::run(const Principal&, const Unpin& verb, VerbDone done) {
 void VerbRunner::run(const Principal&, const DeleteNode& verb, VerbDone done) {
   ResidentModel* model = model_with(loop_.models(), verb.node);
   if (model == nullptr) return done->answer(no_model());
-  const Result<kv::Removed> removed = model->cache().remove(verb.node, verb.when_idle, verb.dry_run);
+  const std::vector<Digest256> rounded = model->cold().lineages().rounded_digests();
+  const Result<kv::Removed> removed = model->cache().remove(verb.node, verb.when_idle, verb.dry_run, rounded);
   if (!removed.ok()) return done->answer(removed.error());
   if (!verb.dry_run) loop_.tiers().nodes_deleted();
   VerbResult result;
@@ -116,7 +117,8 @@ void VerbRunner::run(const Principal&, const DeleteNode& verb, VerbDone done) {
   result.tokens = removed->tokens;
   result.detail = std::to_string(removed->blocks_freed) + " blocks freed now, " +
                   std::to_string(removed->blocks_condemned) + " when their requests end, " +
-                  std::to_string(removed->stored) + " copies on disk dropped";
+                  std::to_string(removed->stored) + " copies on disk dropped" +
+                  (removed->rounded > 0 ? ", with " + std::to_string(removed->rounded) + " rounded blocks" : "");
   loop_.want_snapshot();
   done->answer(std::move(result));
 }
@@ -154,6 +156,14 @@ void VerbRunner::run(const Principal& who, const MoveBlocks& verb, VerbDone done
 
 void VerbRunner::run(const Principal& who, const VerifyBlocks& verb, VerbDone done) {
   answer_job(loop_.tiers().order(who, TierVerb::kVerify, verb.what, {}, verb.dry_run), done);
+}
+
+void VerbRunner::run(const Principal& who, const CompressBlocks& verb, VerbDone done) {
+  answer_job(loop_.tiers().order(who, TierVerb::kCompress, verb.what, verb.scheme, verb.dry_run), done);
+}
+
+void VerbRunner::run(const Principal& who, const DecompressBlocks& verb, VerbDone done) {
+  answer_job(loop_.tiers().order(who, TierVerb::kDecompress, verb.what, {}, verb.dry_run), done);
 }
 
 void VerbRunner::answer_job(Result<JobInfo> job, const VerbDone& done) {

@@ -43,6 +43,8 @@ class VerbRunner {
   void run(const Principal& who, const SetSetting& verb, VerbDone done);
   void run(const Principal& who, const MoveBlocks& verb, VerbDone done);
   void run(const Principal& who, const VerifyBlocks& verb, VerbDone done);
+  void run(const Principal& who, const CompressBlocks& verb, VerbDone done);
+  void run(const Principal& who, const DecompressBlocks& verb, VerbDone done);
   void run(const Principal& who, const CancelJob& verb, VerbDone done);
 
   void on_clerk(VerbDone done, std::function<Result<VerbResult>()> work, LoopTask then = {});

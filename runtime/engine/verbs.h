@@ -49,6 +49,15 @@ struct VerifyBlocks {
   kv::BlockRange what;
   bool dry_run = false;
 };
+struct CompressBlocks {
+  kv::BlockRange what;
+  std::string scheme;  // "int8", "int4"
+  bool dry_run = false;
+};
+struct DecompressBlocks {  // computed again: what a codec lost does not come back
+  kv::BlockRange what;
+  bool dry_run = false;
+};
 struct CancelJob {
   JobId job{};
 };
@@ -88,7 +97,7 @@ struct SetSetting {
 
 using Verb = std::variant<PinNode, Unpin, DeleteNode, Locate, LoadModel, UnloadModel, CreateTenant, DeleteTenant,
                           CreateKey, RevokeKey, WarmPack, CancelRequest, SetSetting, MoveBlocks, VerifyBlocks,
-                          CancelJob>;
+                          CompressBlocks, DecompressBlocks, CancelJob>;
 
 // What a verb answers; members that do not apply stay empty.
 struct VerbResult {

@@ -81,6 +81,16 @@ std::optional<EntryId> EntryBook::bring_back(Entry entry) {
   return id;
 }
 
+void EntryBook::follow(NodeId gone, NodeId instead) {
+  const auto found = by_node_.find(gone);
+  if (found == by_node_.end()) return;
+  Entry entry = std::move(found->second);
+  by_node_.erase(found);
+  entry.id = EntryId{next_id_++};  // whoever keeps it keeps where it ends too
+  entry.node = instead;
+  by_node_[instead] = std::move(entry);
+}
+
 void EntryBook::sweep(const std::function<bool(NodeId)>& exists) {
   for (auto it = by_node_.begin(); it != by_node_.end();) {
     it = exists(it->first) ? std::next(it) : by_node_.erase(it);

@@ -67,6 +67,12 @@ ChainKey root_key(const Hash& start, const ScopeId& scope, std::string_view salt
   return hash.finish();
 }
 
+// The scheme, then how it is used (1: kept_scheme has the first block of int4 in int8), then who chose it.
+std::uint32_t lineage_word(const Identity& identity) {
+  const std::uint32_t use = identity.lineage == kernels::KvScheme::kInt4 ? 1 : 0;
+  return static_cast<std::uint32_t>(identity.lineage) | use << 8 | (identity.by_name ? 1u << 16 : 0u);
+}
+
 }  // namespace
 
 void Identity::learn_weights(const Digest256& digest) {
@@ -86,7 +92,7 @@ Digest256 identity_digest(const Identity& identity) {
   hash.add_u32(identity.layout_version);
   hash.add_prefixed(identity.adapter.data(), identity.adapter.size());
   hash.add_prefixed(identity.arithmetic_id.data(), identity.arithmetic_id.size());
-  if (identity.lineage != kernels::KvScheme::kExact) hash.add_u32(static_cast<std::uint32_t>(identity.lineage));
+  if (identity.lineage != kernels::KvScheme::kExact) hash.add_u32(lineage_word(identity));
   return hash.finish();
 }
 
@@ -97,7 +103,7 @@ const char* differing_part(const Identity& a, const Identity& b) {
   if (a.layout_version != b.layout_version) return "layout";
   if (a.adapter != b.adapter) return "adapter";
   if (a.arithmetic_id != b.arithmetic_id) return "arithmetic";
-  if (a.lineage != b.lineage) return "lineage";
+  if (a.lineage != b.lineage || a.by_name != b.by_name) return "lineage";
   return "";
 }
 
@@ -124,10 +130,13 @@ ChainKey next_key(const ScopeSecret& secret, const ChainKey& parent, std::span<c
 }
 
 BlockKey block_key(const ScopeSecret& secret, const Identity& identity, const ChainKey& chain) {
-  const Digest256 digest = identity_digest(identity);
+  return block_key(secret, identity_digest(identity), chain);
+}
+
+BlockKey block_key(const ScopeSecret& secret, const Digest256& identity, const ChainKey& chain) {
   Hash hash(&secret);
   hash.add_tag(Tag::kBlock);
-  hash.add(digest.data(), digest.size());
+  hash.add(identity.data(), identity.size());
   hash.add(chain.data(), chain.size());
   return hash.finish();
 }

@@ -45,6 +45,8 @@ struct Identity {
   // What blocks went through since they were computed; whoever continues such a block computes under it too. So what
   // was rounded lies under roots of its own, beside the exact ones of the same load.
   kernels::KvScheme lineage = kernels::KvScheme::kExact;
+  // Rounded because an admin said so of these blocks, not because of store.codec: whoever asks may use them.
+  bool by_name = false;
 
   // The digest takes the load id's place: for whatever goes by this identity, at once.  Requires: not known yet.
   void learn_weights(const Digest256& digest);
@@ -74,5 +76,6 @@ ChainKey next_key(const ScopeSecret& secret, const ChainKey& parent, std::span<c
 
 // Requires: identity.weights_known.
 BlockKey block_key(const ScopeSecret& secret, const Identity& identity, const ChainKey& chain);
+BlockKey block_key(const ScopeSecret& secret, const Digest256& identity, const ChainKey& chain);
 
 }  // namespace larder::kv

@@ -5,9 +5,11 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 
 #include "kernels/layout/kv_codec.h"
 #include "runtime/base/ids.h"
+#include "runtime/base/section.h"
 #include "runtime/kv/block_key.h"
 
 namespace larder::kv {
@@ -35,10 +37,18 @@ struct BlockFacts {
   bool in_use = false;
   bool arriving = false;
   bool parent_resident = false;  // a root counts
+  std::uint32_t children = 0;
   std::uint32_t resident_children = 0;
   std::uint32_t stored_children = 0;  // with a copy on a lower tier
 
   bool resident() const { return block != kNoBlock; }
+};
+
+// The tokens of a run, to be computed by somebody else.
+struct RunPrompt {
+  std::shared_ptr<const PreparedPrompt> prompt;
+  std::shared_ptr<const PromptKeys> keys;
+  TenantId owner{};  // of its last block
 };
 
 // kNone: it goes, or went.
@@ -56,5 +66,7 @@ enum class Staying : std::uint8_t {
 // Why the block cannot leave the pool, or its copy the lower tier.
 Staying stays_in_pool(const BlockFacts& block);
 Staying stays_below(const BlockFacts& block);
+// Why it cannot leave all tiers at once.
+Staying stays_anywhere(const BlockFacts& block);
 
 }  // namespace larder::kv

@@ -123,6 +123,10 @@ class CacheCore {
   // What is pinned is written down exact, whatever was written instead of it before.
   void want_copies(NodeIndex end);
   void detach(const std::vector<NodeIndex>& top_first, bool ghosts, Removed& removed);
+  // What stands for the exact node under the rounded lineages of the same load; nothing for a rounded one.
+  std::vector<NodeIndex> rounded_twins(NodeIndex node) const;
+  // The names that copies of these nodes have under these identities are lost, whether there are any or not.
+  void lose_rounded(const std::vector<NodeIndex>& nodes, std::span<const Digest256> identities);
   NodeIndex run_start(NodeIndex node) const;  // first node of the row that describe() shows it in
   // `walk`: all that is known; `seen`: how far the pool holds it.
   MatchFacts facts_for(const ClaimState& claim, const Walk& walk, std::uint32_t seen) const;

@@ -38,6 +38,7 @@ struct ColdBlock {
   WallTime last_hit = 0;
   bool pinned = false;
   kernels::KvScheme lineage = kernels::KvScheme::kExact;
+  bool by_name = false;  // Identity::by_name
   std::string label;  // where it differs from the parent's
 };
 

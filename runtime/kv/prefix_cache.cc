@@ -65,6 +65,29 @@ void take(CacheCore& core, ClaimState& claim, const Walk& walk, std::uint32_t re
   }
 }
 
+Status may_be_removed(const CacheCore& core, NodeId id, const Node& top, bool when_idle) {
+  if (top.pins > 0) {
+    return Error{ErrorCode::kConflict, "run " + std::to_string(id.value) + " is pinned; unpin it first", {}};
+  }
+  if (top.resident() && core.pool.holders(top.block) > 0 && !when_idle) {
+    return Error{ErrorCode::kConflict,
+                 "run " + std::to_string(id.value) + " is in use by a running request; delete it when idle, or wait",
+                 {}};
+  }
+  return {};
+}
+
+// They go on, and publish nothing more.
+void end_claims_through(CacheCore& core, const Node& top) {
+  const std::size_t depth = top.first_position / kBlockTokens;
+  const BlockId block = top.block;
+  if (block == kNoBlock) return;
+  for (ClaimState& claim : core.claims) {
+    const bool through = claim.used && claim.publish && depth < claim.table.size() && claim.table[depth] == block;
+    if (through) core.make_private(claim);
+  }
+}
+
 }  // namespace
 
 PrefixCache::PrefixCache(CacheOptions options, std::unique_ptr<storage::EvictionPolicy> policy)
@@ -129,35 +152,33 @@ Outlook PrefixCache::outlook(const PreparedPrompt& prompt, const PromptKeys& key
 
 std::uint32_t PrefixCache::available_blocks() const { return core_->available(); }
 
-Result<Removed> PrefixCache::remove(NodeId id, bool when_idle, bool dry_run) {
+Result<Removed> PrefixCache::remove(NodeId id, bool when_idle, bool dry_run, std::span<const Digest256> rounded) {
   CacheCore& core = *core_;
   const NodeIndex named = core.tree.find(id);
   if (named == kNoNode) {
     return Error{ErrorCode::kNotFound, "no cached run " + std::to_string(id.value) + "; it may have been evicted", {}};
   }
-  const NodeIndex top = core.run_start(named);
-  const Node& node = core.tree.at(top);
-  if (node.pins > 0) {
-    return Error{ErrorCode::kConflict, "run " + std::to_string(id.value) + " is pinned; unpin it first", {}};
+  std::vector<NodeIndex> tops{core.run_start(named)};
+  const std::vector<NodeIndex> copies = core.rounded_twins(tops.front());
+  tops.insert(tops.end(), copies.begin(), copies.end());
+  for (const NodeIndex top : tops) {
+    if (Status stays = may_be_removed(core, id, core.tree.at(top), when_idle); !stays.ok()) return stays.error();
   }
-  if (node.resident() && core.pool.holders(node.block) > 0 && !when_idle) {
-    return Error{ErrorCode::kConflict,
-                 "run " + std::to_string(id.value) + " is in use by a running request; delete it when idle, or wait",
-                 {}};
-  }
-  const std::vector<NodeIndex> nodes = core.tree.subtree(top);
+  const NodeIndex root = core.tree.at(tops.front()).root;
+  const bool exact = core.tree.facts_of(root).identity->lineage == kernels::KvScheme::kExact;
   Removed removed;
-  if (dry_run) {
-    for (const NodeIndex index : nodes) core.tally(index, removed);
-    return removed;
+  for (const NodeIndex top : tops) {
+    const std::uint32_t before = removed.nodes;
+    const std::vector<NodeIndex> nodes = core.tree.subtree(top);
+    if (dry_run) {
+      for (const NodeIndex index : nodes) core.tally(index, removed);
+    } else {
+      if (exact) core.lose_rounded(nodes, rounded);
+      end_claims_through(core, core.tree.at(top));
+      core.detach(nodes, true, removed);
+    }
+    if (top != tops.front()) removed.rounded += removed.nodes - before;
   }
-  const std::size_t depth = node.first_position / kBlockTokens;
-  const BlockId block = node.block;
-  for (ClaimState& claim : core.claims) {
-    if (block != kNoBlock && claim.used && claim.publish && depth < claim.table.size() && claim.table[depth] == block)
-      core.make_private(claim);
-  }
-  core.detach(nodes, true, removed);
   return removed;
 }
 

@@ -31,6 +31,7 @@ namespace larder::kv {
 class CacheCore;  // cache_core.h, inside this room
 struct BlockRange;  // block_range.h, with what a verb over tiers is told of a block
 struct BlockFacts;
+struct RunPrompt;
 enum class Staying : std::uint8_t;
 
 // What pins may take: together at most the budget, and one longest request still fits beside them in the pool.
@@ -106,6 +107,7 @@ struct Removed {
   std::uint32_t blocks_freed = 0;      // now
   std::uint32_t blocks_condemned = 0;  // when their sequences end
   std::uint32_t stored = 0;            // of the nodes: copies on a lower tier that go too
+  std::uint32_t rounded = 0;           // of the nodes: rounded copies of the run's
   std::uint32_t tokens = 0;
 };
 
@@ -150,8 +152,9 @@ class PrefixCache {
   std::uint32_t expire_pins();            // those past their time; how many. grow calls it too
   std::vector<PinRecord> pins() const;
 
-  // The node's run and all below. Errors: kNotFound; kConflict (pinned, or in use without when_idle).
-  Result<Removed> remove(NodeId node, bool when_idle, bool dry_run);
+  // The node's run and all below; of an exact run its rounded copies too, and what is named so under the digests of
+  // `rounded` wherever it lies.  Errors: kNotFound; kConflict (pinned, or in use without when_idle).
+  Result<Removed> remove(NodeId node, bool when_idle, bool dry_run, std::span<const Digest256> rounded = {});
   // Nothing of the scope is findable afterwards: nodes, pins, ghosts, marks. Running claims keep computing, privately.
   Removed erase_scope(const ScopeId& scope);
   // Before a model goes: every node becomes a ghost with this policy word ("unloaded"). Requires: no open claim.
@@ -226,6 +229,16 @@ class PrefixCache {
   Result<Arrival> begin_arrival(std::span<const NodeId> chain, std::uint64_t since, TenantId tenant);
   // The node and all below it go, whoever uses or pins them; running claims go on privately. How many nodes.
   std::uint32_t drop_damaged(NodeId node);
+
+  // Lineages (twins.cc). Whether anything lies, or is computed, below this root under the identity.
+  bool has_root(const ChainKey& root, const std::shared_ptr<const Identity>& identity) const;
+  // The nodes that stand for these under another identity of the same load, in the same order; for
+  // an end that is no whole block one that holds its tokens will do. 0: there is none.
+  std::vector<NodeId> twins(std::span<const NodeId> nodes, const std::shared_ptr<const Identity>& identity) const;
+  // The tokens from the root to the sealed node as a prompt under another identity; nothing when it is not there.
+  std::optional<RunPrompt> prompt_of(NodeId node, const std::shared_ptr<const Identity>& identity) const;
+  // The leaf leaves all tiers, for something else has taken its place; its ghost says `policy_word`.
+  Staying drop_leaf(NodeId node, const char* policy_word);
 
   // Recounts every sum from its parts and checks every edge; the first fault in words, "" when all is well. Slow.
   std::string audit() const;

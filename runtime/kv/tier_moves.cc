@@ -60,6 +60,14 @@ Staying stays_below(const BlockFacts& block) {
   return block.resident() ? Staying::kNone : Staying::kNoCopy;
 }
 
+Staying stays_anywhere(const BlockFacts& block) {
+  if (block.node.value == 0) return Staying::kGone;
+  if (!block.sealed) return Staying::kGrowing;
+  if (block.pinned) return Staying::kPinned;
+  if (block.in_use || block.arriving) return Staying::kInUse;
+  return block.children > 0 ? Staying::kBelow : Staying::kNone;
+}
+
 Result<std::vector<NodeId>> PrefixCache::select(const BlockRange& range) const {
   const CacheCore& core = *core_;
   const NodeIndex named = core.tree.find(range.node);
@@ -104,6 +112,7 @@ BlockFacts PrefixCache::facts(NodeId id) const {
   facts.pinned = node.pins > 0;
   facts.arriving = node.arriving;
   facts.parent_resident = parent.is_root() || parent.resident();
+  facts.children = static_cast<std::uint32_t>(node.children.size());
   facts.resident_children = node.resident_children;
   for (const NodeIndex child : node.children) facts.stored_children += core.tree.at(child).stored ? 1 : 0;
   facts.in_use = node.arriving;

@@ -26,6 +26,7 @@ ColdBlock cold_under(const CacheCore& core, const Node& node, const Identity& id
   cold.last_hit = node.last_hit;
   cold.pinned = node.pins > 0;
   cold.lineage = identity.lineage;
+  cold.by_name = identity.by_name;
   if (parent.is_root() || parent.label != node.label) cold.label = node.label;
   return cold;
 }

@@ -31,6 +31,7 @@ struct SequenceSpec {
   std::vector<Token> forbidden;      // never drawn
   bool read = true;                  // reuse cached KV
   bool keep = true;                  // leave KV to be found
+  bool exact = false;                // nothing that was rounded is reused
   bool score_prompt = false;         // log-probability of every prompt token but the first
   bool want_logits = false;
 };

@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "kernels/layout/kv_kept.h"
 #include "test_paths.h"
 #include "tests/runtime/exec/codec_meter.h"
 
@@ -54,8 +55,9 @@ struct Row {
 constexpr double kNoLimit = 1e9;
 constexpr Row kRows[] = {{"exact", kernels::KvScheme::kExact, kernels::KvScheme::kExact, 1.0, 0.0},
                          {"int8", kernels::KvScheme::kInt8, kernels::KvScheme::kInt8, kMostInt8Bytes, kMostInt8Kld},
-                         {"int4", kernels::KvScheme::kInt4, kernels::KvScheme::kInt4, kNoLimit, kNoLimit},
-                         {"int8+int4", kernels::KvScheme::kInt4, kernels::KvScheme::kInt8, kNoLimit, kNoLimit}};
+                         {"int4", kernels::KvScheme::kInt4, kernels::kept_scheme(kernels::KvScheme::kInt4, 0),
+                          kNoLimit, kNoLimit},
+                         {"all int4", kernels::KvScheme::kInt4, kernels::KvScheme::kInt4, kNoLimit, kNoLimit}};
 
 void print(const char* name, double bytes, const test::CodecReport& report, double seconds) {
   std::printf("%-9s %7.4f | %9.4f %9.6f %8.5f | %9.4f %9.6f %8.5f | %10.7f %9.5f %7.4f | %5.1f\n", name, bytes,

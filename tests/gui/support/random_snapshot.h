@@ -150,15 +150,17 @@ inline void fill(Filler& f, engine::Interval& i) {
 }
 
 inline void fill(Filler& f, engine::JobInfo& j) {
-  auto& [id, verb, state, progress, done, error, node, to, dry_run, blocks_done, blocks_total, moved, tally, detail,
-         warning, started, ended] = j;
+  auto& [id, verb, state, progress, done, error, node, to, dry_run, blocks_done, blocks_total, moved, tally, codec,
+         detail, warning, started, ended] = j;
   f.pick(state, 5);
   f.fill(id, verb, progress, done, error, node, to, dry_run, blocks_done, blocks_total, moved, detail, warning, started,
          ended);
-  auto& [written, read_up, left_pool, left_disk, already, pinned, in_use, growing, below, refused, no_room, gone, good,
-         damaged, missing, unread, refusal] = tally;
-  f.fill(written, read_up, left_pool, left_disk, already, pinned, in_use, growing, below, refused, no_room, gone, good,
-         damaged, missing, unread, refusal);
+  auto& [written, read_up, left_pool, left_disk, computed, already, pinned, in_use, growing, below, refused, no_room,
+         gone, good, damaged, missing, unread, refusal] = tally;
+  f.fill(written, read_up, left_pool, left_disk, computed, already, pinned, in_use, growing, below, refused, no_room,
+         gone, good, damaged, missing, unread, refusal);
+  auto& [before, after, off, tokens, ms] = codec;
+  f.fill(before, after, off, tokens, ms);
 }
 
 inline void fill(Filler& f, engine::EntryInfo& e) {

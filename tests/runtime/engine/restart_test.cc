@@ -133,6 +133,7 @@ TEST_F(Restart, EveryPartOfAnIdentityComesBackFromItsRecord) {
   identity.adapter.fill(9);
   identity.arithmetic_id = "cpu/avx512/1";
   identity.lineage = kernels::KvScheme::kInt8;
+  identity.by_name = true;
   const std::vector<std::uint8_t> bytes = engine::identity_bytes(identity);
   ASSERT_EQ(engine::identity_from(bytes), identity);
   const auto changed = [&](auto change) {
@@ -144,6 +145,7 @@ TEST_F(Restart, EveryPartOfAnIdentityComesBackFromItsRecord) {
   EXPECT_EQ(changed([](kv::Identity& other) { other.layout_version = 4; }), "layout");
   EXPECT_EQ(changed([](kv::Identity& other) { other.adapter.fill(1); }), "adapter");
   EXPECT_EQ(changed([](kv::Identity& other) { other.lineage = kernels::KvScheme::kExact; }), "lineage");
+  EXPECT_EQ(changed([](kv::Identity& other) { other.by_name = false; }), "lineage");
   for (std::size_t size = 0; size < bytes.size(); ++size) {
     const auto cut = engine::identity_from({bytes.data(), size});
     EXPECT_TRUE(!cut || *cut != identity);

@@ -3,6 +3,10 @@
 // exact ones. On the processor with the tiny model, whose heads are too small for int4.
 #include <gtest/gtest.h>
 
+#include <set>
+
+#include "kernels/layout/kv_kept.h"
+#include "runtime/engine/cold_tier.h"
 #include "runtime/engine/lineages.h"
 #include "tests/support/engine_rig.h"
 
@@ -150,7 +154,8 @@ TEST(Lineages, ACodecThatLosesTooMuchStepsBack) {
   engine::Lineages good;
   good.attach(exact, layout, exec::kv_codec());
   good.choose(KvScheme::kInt8);
-  EXPECT_TRUE(good.sample(block, kernels::kBlockTokens));
+  EXPECT_TRUE(good.sample(*good.chosen(), 32, block, kernels::kBlockTokens));
+  EXPECT_GT(good.sampled_error(KvScheme::kInt8), 0);
   EXPECT_NE(good.chosen(), nullptr);
   EXPECT_EQ(good.note(), "");
 
@@ -159,13 +164,55 @@ TEST(Lineages, ACodecThatLosesTooMuchStepsBack) {
   codec.encode = keeps_nothing;
   bad.attach(exact, layout, codec);
   bad.choose(KvScheme::kInt8);
-  EXPECT_FALSE(bad.sample(block, kernels::kBlockTokens));
+  EXPECT_FALSE(bad.sample(**bad.named(KvScheme::kInt8), 32, block, kernels::kBlockTokens));
   EXPECT_EQ(bad.chosen(), nullptr);
   EXPECT_NE(bad.note().find("int8"), std::string::npos);
+  EXPECT_EQ(bad.named(KvScheme::kInt8).error().code, ErrorCode::kConflict);
   bad.choose(KvScheme::kInt8);  // a setting that is applied again changes nothing
   EXPECT_EQ(bad.chosen(), nullptr);
   bad.choose(KvScheme::kInt4);
   EXPECT_NE(bad.chosen(), nullptr);
+}
+
+TEST(Lineages, Int4KeepsTheStartOfAPromptInInt8AndEachLineageHasItsName) {
+  auto exact = std::make_shared<kv::Identity>();
+  kernels::KvLayout layout;
+  layout.n_layers = 2;
+  layout.n_kv_heads = 2;
+  layout.d_head = 64;
+  layout.type = kernels::KvType::kF16;
+  engine::Lineages lineages;
+  lineages.attach(exact, layout, exec::kv_codec());
+  kv::ColdBlock cold;
+  cold.lineage = KvScheme::kInt4;
+  std::set<Digest256> names;
+  for (const bool by_name : {false, true}) {
+    cold.by_name = by_name;
+    for (const std::uint32_t position : {0u, 32u}) {
+      cold.first_position = position;
+      storage::StoredBlock stored;
+      lineages.name(stored, cold);
+      const KvScheme kept = position == 0 ? KvScheme::kInt8 : KvScheme::kInt4;
+      EXPECT_EQ(stored.scheme, static_cast<std::uint32_t>(kept));
+      EXPECT_EQ(stored.slice_bytes, kernels::coded_slice_bytes(kept, layout));
+      EXPECT_EQ(stored.identity, kv::identity_digest(*lineages.identity_of(KvScheme::kInt4, by_name)));
+      names.insert(stored.identity);
+    }
+  }
+  EXPECT_EQ(names.size(), 2u);
+  const std::size_t int4 = kernels::coded_block_bytes(KvScheme::kInt4, layout);
+  EXPECT_EQ(kernels::kept_bytes(KvScheme::kInt4, 0, 3, layout),
+            kernels::coded_block_bytes(KvScheme::kInt8, layout) + 2 * int4);
+  EXPECT_EQ(kernels::kept_bytes(KvScheme::kInt4, 32, 3, layout), 3 * int4);
+  EXPECT_EQ(lineages.rounded_digests().size(), 4u);
+}
+
+TEST(CopyIsGone, NotWhereItIsKeptInAFormThatIsNotReadHere) {
+  EXPECT_FALSE(engine::copy_is_gone(storage::Miss::kWrongScheme));
+  EXPECT_FALSE(engine::copy_is_gone(storage::Miss::kNoCodec));
+  EXPECT_FALSE(engine::copy_is_gone(storage::Miss::kReadFailed));
+  EXPECT_TRUE(engine::copy_is_gone(storage::Miss::kNotStored));
+  EXPECT_TRUE(engine::copy_is_gone(storage::Miss::kSliceChecksum));
 }
 
 }  // namespace

@@ -151,6 +151,7 @@ TEST(BlockKey, DifferingPartNamesTheFirst) {
   EXPECT_EQ(with([](Identity& i) { i.adapter.fill(1); }), "adapter");
   EXPECT_EQ(with([](Identity& i) { i.arithmetic_id = "x"; }), "arithmetic");
   EXPECT_EQ(with([](Identity& i) { i.lineage = kernels::KvScheme::kInt8; }), "lineage");
+  EXPECT_EQ(with([](Identity& i) { i.by_name = true; }), "lineage");
   // A load id may stand for these very weights.
   const auto load = [](Identity& i) {
     i.weights.fill(1);

@@ -229,4 +229,21 @@ class CacheWorld {
   std::map<BlockKey, Copy> below;  // the lower tier
 };
 
+inline std::shared_ptr<const Identity> rounded_identity() {
+  auto rounded = test::make_identity();
+  rounded->lineage = kernels::KvScheme::kInt8;
+  return rounded;
+}
+
+// Every sealed block goes below as a rounded copy of itself.
+inline void round_all(CacheWorld& world, const std::shared_ptr<const Identity>& rounded) {
+  while (const auto next = world.cache.next_unstored()) {
+    const std::optional<ChainedBlock> copy = world.cache.under(next->node, *rounded);
+    ASSERT_TRUE(copy.has_value());
+    EXPECT_NE(copy->cold.key, next->cold.key);
+    world.below[copy->cold.key] = {copy->cold, world.arena[next->block.value]};
+    EXPECT_EQ(world.cache.adopt({&*copy, 1}, rounded), 1u);
+  }
+}
+
 }  // namespace larder::kv::test

@@ -10,6 +10,8 @@ namespace {
 
 using test::CacheWorld;
 using test::joined;
+using test::round_all;
+using test::rounded_identity;
 using test::tokens_from;
 
 // A pool so small that the second prompt pushes the first one out.
@@ -279,23 +281,6 @@ TEST(Tiers, TheTreeComesBackFromAListing) {
   EXPECT_EQ(after.cache.adopt(blocks, after.identity), blocks.size());  // told again: nothing doubles
   EXPECT_EQ(after.cache.counts().nodes, blocks.size());
   EXPECT_EQ(after.cache.audit(), "");
-}
-
-std::shared_ptr<const Identity> rounded_identity() {
-  auto rounded = test::make_identity();
-  rounded->lineage = kernels::KvScheme::kInt8;
-  return rounded;
-}
-
-// Every sealed block goes below as a rounded copy of itself.
-void round_all(CacheWorld& world, const std::shared_ptr<const Identity>& rounded) {
-  while (const auto next = world.cache.next_unstored()) {
-    const std::optional<ChainedBlock> copy = world.cache.under(next->node, *rounded);
-    ASSERT_TRUE(copy.has_value());
-    EXPECT_NE(copy->cold.key, next->cold.key);
-    world.below[copy->cold.key] = {copy->cold, world.arena[next->block.value]};
-    EXPECT_EQ(world.cache.adopt({&*copy, 1}, rounded), 1u);
-  }
 }
 
 TEST(Tiers, ARoundedCopyIsFoundUnderItsOwnLineageAndNoOther) {
