@@ -206,10 +206,10 @@ void write(JsonWriter& out, const engine::Interval& i) {
 }
 
 void write(JsonWriter& out, const engine::TierTally& t) {
-  object(out, "written", t.written, "read_up", t.read_up, "left_pool", t.left_pool, "left_disk", t.left_disk, "already",
-         t.already, "pinned", t.pinned, "in_use", t.in_use, "growing", t.growing, "below", t.below, "refused",
-         t.refused, "refusal", t.refusal, "no_room", t.no_room, "gone", t.gone, "good", t.good, "damaged", t.damaged,
-         "missing", t.missing, "unread", t.unread);
+  object(out, "written", t.written, "read_up", t.read_up, "left_pool", t.left_pool, "left_disk", t.left_disk,
+         "computed", t.computed, "already", t.already, "pinned", t.pinned, "in_use", t.in_use, "growing", t.growing,
+         "below", t.below, "refused", t.refused, "refusal", t.refusal, "no_room", t.no_room, "gone", t.gone, "good",
+         t.good, "damaged", t.damaged, "missing", t.missing, "unread", t.unread);
 }
 
 void write(JsonWriter& out, const engine::JobInfo& j) {
@@ -218,6 +218,8 @@ void write(JsonWriter& out, const engine::JobInfo& j) {
           "node", j.node, "to", j.to, "dry_run", j.dry_run, "blocks_done", j.blocks_done, "blocks_total",
           j.blocks_total, "bytes_moved", j.bytes_moved);
   write(out.key("result"), j.tally);
+  members(out, "bytes_before", j.codec.bytes_before, "bytes_after", j.codec.bytes_after, "codec_error", j.codec.error,
+          "compute_tokens", j.codec.compute_tokens, "compute_ms", j.codec.compute_ms);
   members(out, "detail", j.detail, "warning", j.warning, "started", j.started, "ended", j.ended);
   out.end_object();
 }

@@ -97,6 +97,14 @@ engine::Verb move(Fields& fields, bool keep) {
   return verb;
 }
 
+engine::Verb compress(Fields& fields) {
+  engine::CompressBlocks verb;
+  verb.what = range(fields);
+  verb.scheme = name_of(fields, "scheme");
+  verb.dry_run = flag_of(fields, "dry_run");
+  return verb;
+}
+
 engine::Verb create_tenant(Fields& fields) {
   engine::CreateTenant verb;
   verb.name = name_of(fields, "name");
@@ -139,6 +147,8 @@ std::optional<engine::Verb> named_verb(const std::string& name, Fields& fields) 
   if (name == "locate") return locate(fields);
   if (name == "move") return move(fields, false);
   if (name == "copy") return move(fields, true);
+  if (name == "compress") return compress(fields);
+  if (name == "decompress") return engine::DecompressBlocks{range(fields), flag_of(fields, "dry_run")};
   if (name == "verify") return engine::VerifyBlocks{range(fields), flag_of(fields, "dry_run")};
   if (name == "models/load") return engine::LoadModel{name_of(fields, "path")};
   if (name == "models/unload") {
@@ -151,8 +161,8 @@ std::optional<engine::Verb> named_verb(const std::string& name, Fields& fields) 
 }
 
 bool is_named_verb(std::string_view name) {
-  for (const std::string_view known : {"pin", "unpin", "delete", "locate", "move", "copy", "verify", "models/load",
-                                       "models/unload", "tenants", "keys", "settings"}) {
+  for (const std::string_view known : {"pin", "unpin", "delete", "locate", "move", "copy", "verify", "compress",
+                                       "decompress", "models/load", "models/unload", "tenants", "keys", "settings"}) {
     if (name == known) return true;
   }
   return false;

@@ -181,26 +181,37 @@ void add_node_verbs(CLI::App& app, Call& call, Words& words) {
 }
 
 // Verbs over tiers: each is a job, followed to its end unless --no-wait is given.
-void add_tier_verb(CLI::App& app, Call& call, Words& words, const char* verb, const char* help, bool goes) {
+// `where`: the API's member that says where they go, with the option for it; null: they go nowhere.
+struct Where {
+  const char* member = nullptr;
+  const char* option = nullptr;
+  const char* help = nullptr;
+};
+
+void add_tier_verb(CLI::App& app, Call& call, Words& words, const char* verb, const char* help, Where where) {
   CLI::App* sub = app.add_subcommand(verb, help);
   sub->add_option("NODE", words.node, "as `tree` lists it: the run and all below it")->required();
-  if (goes) sub->add_option("--to", words.to, "disk, or pool (the model's memory)")->required();
+  if (where.member != nullptr) sub->add_option(where.option, words.to, where.help)->required();
   CLI::Option* on_path = sub->add_flag("--path", words.on_path, "the blocks from the root to NODE instead");
   add_part(sub, words, on_path, nullptr);
   sub->add_flag("--dry-run", words.dry_run, "only say what would be done");
   sub->add_flag("--no-wait", words.no_wait, "do not follow the job: `jobs` shows it");
-  sub->callback([&call, &words, verb, goes] {
+  sub->callback([&call, &words, verb, where] {
     post(call, verb, {{"node", words.node}, {"path", words.on_path}, {"dry_run", words.dry_run}});
-    if (goes) call.body["to"] = words.to;
+    if (where.member != nullptr) call.body[where.member] = words.to;
     set_part(call, words);
     call.waits = !words.no_wait;
   });
 }
 
 void add_jobs(CLI::App& app, Call& call, Words& words) {
-  add_tier_verb(app, call, words, "move", "move a run with all below to another tier", true);
-  add_tier_verb(app, call, words, "copy", "copy it there, and leave it where it is too", true);
-  add_tier_verb(app, call, words, "verify", "read and prove each copy of it", false);
+  constexpr Where kTier{"to", "--to", "disk, or pool (the model's memory)"};
+  constexpr Where kScheme{"scheme", "--scheme", "int8, or int4"};
+  add_tier_verb(app, call, words, "move", "move a run with all below to another tier", kTier);
+  add_tier_verb(app, call, words, "copy", "copy it there, and leave it where it is too", kTier);
+  add_tier_verb(app, call, words, "verify", "read and prove each copy of it", {});
+  add_tier_verb(app, call, words, "compress", "keep it on disk, rounded: smaller, and not bit for bit", kScheme);
+  add_tier_verb(app, call, words, "decompress", "compute a rounded run again, exactly", {});
   CLI::App* jobs = list(app, call, "jobs", "list jobs; show, follow or cancel one");
   CLI::App* show = jobs->add_subcommand("show", "how far a job is, or what it did");
   show->add_option("ID", words.id, "as `jobs` lists it")->required();

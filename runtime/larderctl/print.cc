@@ -216,6 +216,9 @@ std::string job(const Json& j) {
     rows.push_back({"blocks", text(j, "blocks_done") + " of " + text(j, "blocks_total")});
     rows.push_back({"moved", bytes(at(j, "bytes_moved"))});
   }
+  if (number(at(j, "bytes_before")) > 0) {
+    rows.push_back({"bytes", bytes(at(j, "bytes_before")) + " before, " + bytes(at(j, "bytes_after")) + " after"});
+  }
   for (const char* name : {"detail", "error", "warning"}) {
     if (text(j, name) != "-") rows.push_back({name, text(j, name)});
   }

@@ -150,6 +150,52 @@ def moves_copies_and_verifies(daemon):
     larderctl(daemon, "move", run, expect=2)
 
 
+def compresses_and_computes_again(daemon):
+    prompt = "The pantry has flour, rice and beans. " * 12
+    first = complete(daemon, prompt=prompt)
+
+    def top():
+        tree = ctl_json(daemon, "tree")["tree"]
+        rows = {node["id"]: node for node in tree}
+        node = max(tree, key=lambda n: (n["made_by"], n["first_position"] + n["tokens"]))
+        while node["parent"] in rows:
+            node = rows[node["parent"]]
+        return node
+
+    run = str(top()["id"])
+    wait_for(lambda: all(n["stored_blocks"] == n["blocks"] for n in ctl_json(daemon, "tree")["tree"]))
+    dry = ctl_json(daemon, "compress", run, "--scheme", "int8", "--dry-run")["job"]
+    assert dry["id"] == 0 and dry["result"]["written"] > 0 and dry["codec_error"] > 0, dry
+    assert dry["bytes_after"] < dry["bytes_before"], dry
+    done = ctl_json(daemon, "compress", run, "--scheme", "int8")
+    assert done["state"] == "done" and done["result"] == dry["result"] and done["to"] == "int8", (done, dry)
+    assert done["bytes_after"] == dry["bytes_after"], (done, dry)
+    rounded = str(next(n["id"] for n in ctl_json(daemon, "tree")["tree"]
+                       if n["lineage"] == "int8" and n["parent"] == 0))
+    # The tiny model may compute sooner than a busy disk reads, so it is brought up by name.
+    assert ctl_json(daemon, "copy", rounded, "--to", "pool")["result"]["read_up"] > 0
+    again = complete(daemon, prompt=prompt)["larder"]
+    assert again["verdict"] == "full_prefix" and again["lineage"] == "int8", again
+    assert "int8" in larderctl(daemon, "locate", rounded)
+    status, refused = call(daemon, "POST", "/larder/v1/compress", {"node": int(rounded), "scheme": "int8"})
+    assert status == 409 and "decompress" in refused["error"]["message"], (status, refused)
+    dry = ctl_json(daemon, "decompress", rounded, "--dry-run")["job"]
+    assert dry["compute_tokens"] > 0 and dry["result"]["computed"] > 0, dry
+    shown = larderctl(daemon, "decompress", rounded)
+    assert "done" in shown and "tokens computed" in shown, shown
+    assert all(n["lineage"] == "exact" for n in ctl_json(daemon, "tree")["tree"])
+    exact = complete(daemon, prompt=prompt)
+    assert exact["larder"]["lineage"] == "exact" and exact["larder"]["verdict"] == "full_prefix", exact["larder"]
+    assert exact["choices"][0]["text"] == first["choices"][0]["text"]
+    for body, status, param in (({"node": int(run)}, 400, "scheme"), ({"scheme": "int8"}, 400, "node"),
+                                ({"node": 999999, "scheme": "int8"}, 404, None)):
+        got, refused = call(daemon, "POST", "/larder/v1/compress", body)
+        assert got == status and refused["error"]["param"] == param, (got, refused)
+    larderctl(daemon, "compress", str(top()["id"]), "--scheme", "int3", expect=6)
+    larderctl(daemon, "decompress", str(top()["id"]), expect=6)
+    larderctl(daemon, "compress", run, expect=2)
+
+
 def keeps_tenants_apart(daemon):
     complete(daemon)
     larderctl(daemon, "tenants", "create", "kids")
@@ -401,7 +447,8 @@ def answers_before_the_models_digest(_daemon):
 
 
 CHECKS = [answers_probes, refuses_web_pages, reuses_and_explains, pins_and_deletes,
-          moves_copies_and_verifies, keeps_tenants_apart, shows_status,
+          moves_copies_and_verifies, compresses_and_computes_again,
+          keeps_tenants_apart, shows_status,
           frees_everything_of_clients_that_leave, stays_alive_under_a_crowd, bounds_what_clients_send,
           ends_requests_when_told, loads_and_unloads_models, answers_curl_as_the_page_says,
           logs_hold_no_text_and_no_key, exit_codes, ports_and_folders_are_held_once, keys_and_tenants_survive_a_restart,

@@ -406,18 +406,27 @@ TEST(ControlAnswer, AJobHoldsEveryMemberAndARangeSaysWhereItLies) {
   job.blocks_total = 9;
   job.tally.left_pool = 3;
   job.tally.refusal = "over_cap";
+  job.tally.computed = 5;
+  job.codec.bytes_before = 4096;
+  job.codec.bytes_after = 2048;
+  job.codec.compute_tokens = 160;
   job.warning = "nobody came";
   s.jobs.push_back(job);
   const JsonValue one = json(job_json(s, JobId{4}));
   const std::vector<std::string> names{"id", "verb", "state", "progress", "done", "error", "node", "to", "dry_run",
-                                       "blocks_done", "blocks_total", "bytes_moved", "result", "detail", "warning",
-                                       "started", "ended"};
+                                       "blocks_done", "blocks_total", "bytes_moved", "result", "bytes_before",
+                                       "bytes_after", "codec_error", "compute_tokens", "compute_ms", "detail",
+                                       "warning", "started", "ended"};
   ASSERT_EQ(one.members.size(), names.size());
   for (std::size_t i = 0; i < names.size(); ++i) EXPECT_EQ(one.members[i].name, names[i]);
   EXPECT_EQ(member(one, {"state"}).text, "running");
   EXPECT_EQ(member(one, {"blocks_total"}).integer, 9);
   EXPECT_EQ(member(one, {"result", "left_pool"}).integer, 3);
   EXPECT_EQ(member(one, {"result", "refusal"}).text, "over_cap");
+  EXPECT_EQ(member(one, {"result", "computed"}).integer, 5);
+  EXPECT_EQ(member(one, {"bytes_before"}).integer, 4096);
+  EXPECT_EQ(member(one, {"bytes_after"}).integer, 2048);
+  EXPECT_EQ(member(one, {"compute_tokens"}).integer, 160);
   EXPECT_EQ(member(one, {"warning"}).text, "nobody came");
   EXPECT_EQ(job_json(s, JobId{5}), "");
   EXPECT_EQ(member(json(part_json(s, "jobs")), {"jobs", "0", "verb"}).text, "move");

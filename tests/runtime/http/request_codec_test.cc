@@ -340,6 +340,12 @@ TEST(ControlRequest, VerbsOverTiersAreRead) {
   EXPECT_TRUE(copy.keep && copy.what.path && copy.what.first_block == 3 && copy.what.block_count == 5);
   EXPECT_FALSE(copy.dry_run);
   EXPECT_EQ(std::get<engine::VerifyBlocks>(verb("POST", {"verify"}, R"({"node":9})")).what.node.value, 9u);
+  const auto compress = std::get<engine::CompressBlocks>(
+      verb("POST", {"compress"}, R"({"node":7,"scheme":"int8","path":true,"first_block":2,"dry_run":true})"));
+  EXPECT_TRUE(compress.what.node.value == 7 && compress.scheme == "int8" && compress.what.path && compress.dry_run);
+  EXPECT_EQ(compress.what.first_block, 2u);
+  const auto back = std::get<engine::DecompressBlocks>(verb("POST", {"decompress"}, R"({"node":8})"));
+  EXPECT_TRUE(back.what.node.value == 8 && !back.what.path && !back.dry_run);
   const auto path = std::get<engine::Locate>(verb("POST", {"locate"}, R"({"node":9,"first_block":2})"));
   EXPECT_TRUE(!path.below && path.first_block == 2 && path.block_count == 0);
   EXPECT_TRUE(std::get<engine::Locate>(verb("POST", {"locate"}, R"({"node":9,"below":true})")).below);
@@ -369,6 +375,10 @@ TEST(ControlRequest, FaultsNameTheirMember) {
       {{"copy"}, R"({"node":7,"to":"disk","path":true,"block_count":0})", "block_count"},
       {{"verify"}, R"({"node":7,"dry_run":"yes"})", "dry_run"},
       {{"verify"}, R"({"node":7,"path":true,"block_count":4294967296})", "block_count"},
+      {{"compress"}, R"({"node":7})", "scheme"},
+      {{"compress"}, R"({"scheme":"int8"})", "node"},
+      {{"compress"}, R"({"node":7,"scheme":"int8","first_block":1})", "first_block"},
+      {{"decompress"}, R"({"node":7,"dry_run":1})", "dry_run"},
       {{"locate"}, R"({"node":7,"below":true,"first_block":1})", "first_block"},
   };
   for (const auto& [path, body, param] : rows) {
