@@ -5,7 +5,7 @@
 
 namespace larder::storage {
 
-void LeafOrder::reserve(std::size_t leaves) {
+void LeafOrder::reserve(std::size_t leaves, std::size_t queues) {
   const std::size_t wanted = leaves > size_ ? leaves - size_ : 0;
   spare_leaves_.reserve(leaves);
   Leaves made;
@@ -13,10 +13,12 @@ void LeafOrder::reserve(std::size_t leaves) {
     made.emplace(0, i);
     spare_leaves_.push_back(made.extract(made.begin()));
   }
-  if (!spare_queue_.empty()) return;
-  Queues queue;
-  queue.try_emplace(0);
-  spare_queue_ = queue.extract(queue.begin());
+  spare_queues_.reserve(queues);
+  while (queues_.size() + spare_queues_.size() < queues) {
+    Queues queue;
+    queue.try_emplace(0);
+    spare_queues_.push_back(queue.extract(queue.begin()));
+  }
 }
 
 LeafOrder::Place LeafOrder::insert(std::uint32_t leaf, const LeafFacts& facts) {
@@ -31,9 +33,10 @@ LeafOrder::Place LeafOrder::insert(std::uint32_t leaf, const LeafFacts& facts) {
     node.value() = {place.last_use, leaf};
   }
   auto queue = queues_.find(place.queue);
-  if (queue == queues_.end() && !spare_queue_.empty()) {
-    spare_queue_.key() = place.queue;
-    queue = queues_.insert(std::move(spare_queue_)).position;
+  if (queue == queues_.end() && !spare_queues_.empty()) {
+    spare_queues_.back().key() = place.queue;
+    queue = queues_.insert(std::move(spare_queues_.back())).position;
+    spare_queues_.pop_back();
   } else if (queue == queues_.end()) {
     queue = queues_.try_emplace(place.queue).first;
   }
@@ -48,9 +51,14 @@ void LeafOrder::erase(std::uint32_t leaf, const Place& place) {
   INVARIANT(queue != queues_.end());
   Leaves::node_type node = queue->second.extract({place.last_use, leaf});
   INVARIANT(!node.empty());
-  if (spare_leaves_.size() < spare_leaves_.capacity()) spare_leaves_.push_back(std::move(node));
-  if (queue->second.empty()) spare_queue_ = queues_.extract(queue);
   --size_;
+  if (spare_leaves_.size() < spare_leaves_.capacity()) spare_leaves_.push_back(std::move(node));
+  if (!queue->second.empty()) return;
+  if (spare_queues_.size() < spare_queues_.capacity()) {
+    spare_queues_.push_back(queues_.extract(queue));
+  } else {
+    queues_.erase(queue);
+  }
 }
 
 }  // namespace larder::storage

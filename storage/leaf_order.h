@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // LeafOrder: the leaves that pressure may take, in the lists the policy asked for, oldest use first. Knows no tree.
 // Bounds:   one entry per evictable leaf. Cost: O(log leaves) per change, O(queues) more per choice.
-// Errors:   insert may throw for want of memory, and has changed nothing then; not while there are no more leaves than
-//           reserve said, in one list.
+// Errors:   insert may throw for want of memory, and has changed nothing then; not while there are no more leaves and
+//           lists than reserve said.
 // Threads:  one owner.
 #pragma once
 
@@ -28,8 +28,8 @@ class LeafOrder {
 
   explicit LeafOrder(std::unique_ptr<EvictionPolicy> policy) : policy_(std::move(policy)) {}
 
-  // Memory for `leaves` leaves in all.
-  void reserve(std::size_t leaves);
+  // Memory for `leaves` leaves in all, in `queues` lists.
+  void reserve(std::size_t leaves, std::size_t queues = 1);
   // Requires: the leaf is not in it.
   Place insert(std::uint32_t leaf, const LeafFacts& facts);
   void erase(std::uint32_t leaf, const Place& place);
@@ -65,7 +65,7 @@ class LeafOrder {
 
   Queues queues_;  // none is empty
   std::vector<Leaves::node_type> spare_leaves_;
-  Queues::node_type spare_queue_;
+  std::vector<Queues::node_type> spare_queues_;
   std::size_t size_ = 0;
 };
 

@@ -10,14 +10,14 @@
 namespace larder::kv {
 namespace {
 
-void give_back(CacheCore& core, ArrivingBlock& block) {
+void give_back(CacheCore& core, ArrivingBlock& block) noexcept {
   core.pool.finish_arrival(block.to, block.cold.valid, false);
   block.to = kNoBlock;
   if (const NodeIndex node = core.tree.find(block.node); node != kNoNode) core.tree.at(node).arriving = false;
 }
 
 // The verified block takes its place in the tree; false when it has none any more.
-bool place(CacheCore& core, ArrivingBlock& block) {
+bool place(CacheCore& core, ArrivingBlock& block) noexcept {
   const NodeIndex index = core.tree.find(block.node);
   if (index == kNoNode) return false;
   Node& node = core.tree.at(index);
@@ -42,22 +42,22 @@ bool above_is_missing(const CacheCore& core, const ArrivingBlock& block) {
   return !above.is_root() && !above.resident();
 }
 
-// The path grows by what came to be resident above the first block.
-void hold_above(CacheCore& core, ArrivalState& arrival) {
+// The path grows by what came to be resident above the first block; there is room for all of it.
+void hold_above(CacheCore& core, ArrivalState& arrival) noexcept {
   const NodeIndex index = core.tree.find(arrival.blocks.front().node);
   if (index == kNoNode) return;
-  std::vector<BlockId> above;
-  for (NodeIndex at = core.tree.at(index).parent; !core.tree.at(at).is_root(); at = core.tree.at(at).parent) {
-    above.push_back(core.tree.at(at).block);
-  }
-  for (std::size_t i = arrival.path.size(); i < above.size(); ++i) {
-    arrival.path.push_back(above[above.size() - 1 - i]);
-    core.hold(arrival.path.back());
+  const std::size_t held = arrival.path.size();
+  std::size_t depth = core.tree.at(index).first_position / kernels::kBlockTokens;
+  arrival.path.resize(depth, kNoBlock);
+  for (NodeIndex at = core.tree.at(index).parent; depth > held; at = core.tree.at(at).parent) {
+    const BlockId block = core.tree.at(at).block;
+    arrival.path[--depth] = block;
+    core.hold(block);
   }
 }
 
 // What is verified and complete above goes into the tree; what lies behind a missing one is given back.
-void advance(CacheCore& core, ArrivalState& arrival) {
+void advance(CacheCore& core, ArrivalState& arrival) noexcept {
   while (!arrival.refused && arrival.warmed < arrival.blocks.size()) {
     const BlockFate fate = arrival.fates[arrival.warmed];
     if (fate == BlockFate::kOnItsWay) return;
@@ -90,7 +90,7 @@ Arrival::~Arrival() { close(); }
 
 const std::vector<ArrivingBlock>& Arrival::blocks() const { return core_->arrivals[slot_].blocks; }
 
-void Arrival::arrived(std::size_t index, std::uint64_t checksum) {
+void Arrival::arrived(std::size_t index, std::uint64_t checksum) noexcept {
   ArrivalState& arrival = core_->arrivals[slot_];
   INVARIANT(arrival.fates[index] == BlockFate::kOnItsWay);
   arrival.fates[index] = BlockFate::kVerified;
@@ -107,11 +107,10 @@ void Arrival::missed(std::size_t index, bool gone) {
   advance(*core_, arrival);
   if (arrival.blocks[index].to != kNoBlock) give_back(*core_, arrival.blocks[index]);
   if (!gone || node == kNoNode || core_->tree.at(node).resident()) return;
-  core_->set_stored(node, false);
   core_->forget_cold(node);
 }
 
-void Arrival::look_again() { advance(*core_, core_->arrivals[slot_]); }
+void Arrival::look_again() noexcept { advance(*core_, core_->arrivals[slot_]); }
 
 bool Arrival::complete() const {
   const ArrivalState& arrival = core_->arrivals[slot_];
@@ -130,7 +129,7 @@ std::uint32_t Arrival::warmed_tokens() const {
   return tokens;
 }
 
-void Arrival::close() {
+void Arrival::close() noexcept {
   if (core_ == nullptr) return;
   INVARIANT(settled());
   CacheCore& core = *std::exchange(core_, nullptr);

@@ -18,6 +18,7 @@
 namespace larder::kv {
 
 class CacheCore;
+class ArrivalPlan;
 
 struct ArrivingBlock {
   BlockId to = kNoBlock;
@@ -45,18 +46,19 @@ class Arrival {
   bool open() const { return core_ != nullptr; }
   const std::vector<ArrivingBlock>& blocks() const;
   // Every byte of block `index` is in place and was verified.
-  void arrived(std::size_t index, std::uint64_t checksum);
-  // It cannot be had. gone: the stored copy is damaged or missing, so the node goes, and all below it.
+  void arrived(std::size_t index, std::uint64_t checksum) noexcept;
+  // It cannot be had. gone: the stored copy is damaged or missing, so the node goes, and all below it; where there is
+  // no memory for that, it throws, and the node stays until it is missed again.
   void missed(std::size_t index, bool gone);
-  void look_again();  // the block above the first one may be there now
+  void look_again() noexcept;  // the block above the first one may be there now
   bool settled() const;
   bool complete() const;                // all can be found
   std::uint32_t warmed_tokens() const;  // of the blocks that can be found now
 
  private:
-  friend class CacheCore;
+  friend class ArrivalPlan;
   Arrival(CacheCore* core, std::uint32_t slot) : core_(core), slot_(slot) {}
-  void close();
+  void close() noexcept;
 
   CacheCore* core_ = nullptr;
   std::uint32_t slot_ = 0;

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "runtime/base/invariant.h"
+#include "runtime/kv/room_for.h"
 
 namespace larder::kv {
 
@@ -14,17 +15,18 @@ CacheCore::CacheCore(CacheOptions given, std::unique_ptr<storage::EvictionPolicy
       node_of_block(options.block_count, kNoNode) {
   INVARIANT(options.clock != nullptr && options.history != nullptr && options.block_count > 0);
   if (options.pin_budget_blocks == 0) options.pin_budget_blocks = options.block_count / 4;
+  leaves.reserve(pool.ids());
 }
 
 storage::LeafFacts CacheCore::facts_of(NodeIndex index) const {
   const Node& node = tree.at(index);
   const auto quota = quotas.find(node.owner);
   const auto use = owned.find(node.owner);
-  const bool over = quota != quotas.end() && use != owned.end() && use->second > quota->second;
+  const bool over = quota != quotas.end() && use != owned.end() && use->second.blocks > quota->second;
   return {node.last_use, node.last_hit, node.created, node.owner, node.first_position, node.hits, over};
 }
 
-void CacheCore::refresh(NodeIndex index) {
+void CacheCore::refresh(NodeIndex index) noexcept {
   Node& node = tree.at(index);
   if (node.is_root()) return;
   const bool may_go =
@@ -36,14 +38,14 @@ void CacheCore::refresh(NodeIndex index) {
   if (may_go && !node.listed) node.listed = leaves.insert(index, facts_of(index));
 }
 
-void CacheCore::hold(BlockId block) {
+void CacheCore::hold(BlockId block) noexcept {
   const NodeIndex node = node_of(block);
   if (node != kNoNode && pool.holders(block) == 0 && tree.at(node).pins == 0) --evictable;
   pool.hold(block);
   if (node != kNoNode) refresh(node);
 }
 
-void CacheCore::release(BlockId block) {
+void CacheCore::release(BlockId block) noexcept {
   const NodeIndex node = node_of(block);
   pool.release(block);
   if (node == kNoNode) return;
@@ -51,7 +53,7 @@ void CacheCore::release(BlockId block) {
   refresh(node);
 }
 
-void CacheCore::pin_path(NodeIndex index, bool add) {
+void CacheCore::pin_path(NodeIndex index, bool add) noexcept {
   for (NodeIndex at = index; !tree.at(at).is_root(); at = tree.at(at).parent) {
     Node& node = tree.at(at);
     const bool was = node.pins > 0;
@@ -65,7 +67,7 @@ void CacheCore::pin_path(NodeIndex index, bool add) {
   ++version;
 }
 
-void CacheCore::touch(NodeIndex index, bool hit) {
+void CacheCore::touch(NodeIndex index, bool hit) noexcept {
   Node& node = tree.at(index);
   node.last_use = stamp;
   if (hit) {
@@ -89,33 +91,45 @@ std::string label_at(const PreparedPrompt& prompt, std::uint32_t token) {
 }  // namespace
 
 NodeIndex CacheCore::add_node(NodeIndex parent, std::span<const Token> tokens, BlockId block, const ClaimState& claim) {
+  const Node& above = tree.at(parent);
+  std::string label = label_at(*claim.prompt, above.is_root() ? 0 : above.first_position + kernels::kBlockTokens);
+  expect_owner(claim.tenant);
   const NodeIndex index = tree.add(parent, tokens, block);
   Node& node = tree.at(index);
   node.owner = claim.tenant;
   node.made_by = claim.request;
-  node.label = label_at(*claim.prompt, node.first_position);
+  node.label = std::move(label);
   node.created = options.clock->wall();
   node.last_use = stamp;
   node_of_block[block.value] = index;
   ++resident_nodes;
   pool.publish(block);
-  ++owned[node.owner];
+  Owned& use = owned.at(node.owner);
+  ++use.blocks;
+  ++use.nodes;
   refresh(parent);
   ++version;
   return index;
 }
 
+void CacheCore::expect_owner(TenantId owner) {
+  if (owned.contains(owner)) return;
+  // A list of leaves at most for each of those that are here; who leaves gives his back.
+  leaves.reserve(pool.ids(), owned.size() + 1);
+  owned.try_emplace(owner);
+}
+
 // The node's block is no longer the tree's; it stays published.
-BlockId CacheCore::take_block(NodeIndex index) {
+BlockId CacheCore::take_block(NodeIndex index) noexcept {
   Node& node = tree.at(index);
   if (node.listed) {
     leaves.erase(index, *node.listed);
     node.listed.reset();
   }
   const BlockId block = node.block;
-  const auto use = owned.find(node.owner);
-  INVARIANT(use != owned.end() && use->second > 0);
-  if (--use->second == 0) owned.erase(use);
+  Owned& use = owned.at(node.owner);
+  INVARIANT(use.blocks > 0);
+  --use.blocks;
   if (pool.holders(block) == 0 && node.pins == 0) --evictable;
   node_of_block[block.value] = kNoNode;
   --resident_nodes;
@@ -123,7 +137,7 @@ BlockId CacheCore::take_block(NodeIndex index) {
   return block;
 }
 
-void CacheCore::warm_node(NodeIndex index, BlockId block) {
+void CacheCore::warm_node(NodeIndex index, BlockId block) noexcept {
   Node& node = tree.at(index);
   INVARIANT(!node.resident() && (tree.at(node.parent).is_root() || tree.at(node.parent).resident()));
   INVARIANT(pool.valid_tokens(block) == node.valid && node_of(block) == kNoNode);
@@ -131,7 +145,7 @@ void CacheCore::warm_node(NodeIndex index, BlockId block) {
   node_of_block[block.value] = index;
   ++resident_nodes;
   if (!pool.published(block)) pool.publish(block);
-  ++owned[node.owner];
+  ++owned.at(node.owner).blocks;
   if (pool.holders(block) == 0 && node.pins == 0) ++evictable;
   refresh(index);
   refresh(node.parent);
@@ -139,7 +153,7 @@ void CacheCore::warm_node(NodeIndex index, BlockId block) {
   ++version;
 }
 
-void CacheCore::cool_node(NodeIndex index) {
+void CacheCore::cool_node(NodeIndex index) noexcept {
   INVARIANT(tree.at(index).stored && tree.at(index).listed);
   pool.unpublish(take_block(index));
   tree.at(index).demoted = options.clock->wall();
@@ -148,16 +162,23 @@ void CacheCore::cool_node(NodeIndex index) {
   ++version;
 }
 
-void CacheCore::remove_node(NodeIndex index) {
+void CacheCore::drop_node(NodeIndex index) noexcept {
+  const auto use = owned.find(tree.at(index).owner);
+  if (--use->second.nodes == 0) owned.erase(use);
+  unstored.erase(index);
+  tree.remove(index);
+}
+
+void CacheCore::remove_node(NodeIndex index) noexcept {
   const Node& node = tree.at(index);
   INVARIANT(node.children.empty() && node.pins == 0);
   if (node.stored) {
     lost.push_back({tree.facts_of(node.root).scope->id(), block_key_of(node)});
-    set_stored(index, false);
+    forget_copy(index);
   }
   const NodeIndex parent = node.parent;
   const BlockId block = node.resident() ? take_block(index) : kNoBlock;
-  tree.remove(index);
+  drop_node(index);
   if (block != kNoBlock) pool.unpublish(block);
   if (tree.at(parent).is_root()) {
     tree.drop_root_if_unused(parent);
@@ -194,22 +215,28 @@ void CacheCore::evict_one(Eviction cause) {
   cause.at = options.clock->wall();
   if (cause.policy.empty()) cause.policy = leaves.policy_name();
   const NodeIndex victim = leaves.choose(cause.at, [this](NodeIndex leaf) { return facts_of(leaf); });
-  const bool full = options.max_cold_nodes > 0 && cold_nodes() >= options.max_cold_nodes && !shed_cold();
+  const bool one_more = tree.at(victim).stored && options.max_cold_nodes > 0;
+  const bool full = one_more && cold_nodes() >= options.max_cold_nodes && !shed_cold();
   if (tree.at(victim).stored && !full) {
     cool_node(victim);
     return;
   }
+  const std::vector<NodeIndex> going = tree.subtree(victim);
+  leave_ghosts(going, cause);
   // Copies that nobody knows any more stay where they are.
-  if (full) forget_copies(victim);
-  remove_all(tree.subtree(victim), &cause);
+  for (const NodeIndex index : going) {
+    if (full) forget_copy(index);
+  }
+  remove_all(going);
   ++evicted_blocks;
 }
 
-void CacheCore::remove_all(const std::vector<NodeIndex>& top_first, const Eviction* cause) {
-  for (auto index = top_first.rbegin(); index != top_first.rend(); ++index) {
-    if (cause != nullptr) leave_ghost(*index, *cause);
-    remove_node(*index);
-  }
+void CacheCore::leave_ghosts(const std::vector<NodeIndex>& nodes, const Eviction& cause) {
+  for (auto index = nodes.rbegin(); index != nodes.rend(); ++index) leave_ghost(*index, cause);
+}
+
+void CacheCore::remove_all(const std::vector<NodeIndex>& top_first) noexcept {
+  for (auto index = top_first.rbegin(); index != top_first.rend(); ++index) remove_node(*index);
 }
 
 Walk CacheCore::resident_part(Walk walk) const {
@@ -227,20 +254,11 @@ Walk CacheCore::resident_part(Walk walk) const {
   return walk;
 }
 
-void CacheCore::make_private(ClaimState& claim) {
+void CacheCore::make_private(ClaimState& claim) noexcept {
   claim.publish = false;
   if (claim.root == kNoNode) return;
   tree.leave_root(claim.root);
   claim.root = kNoNode;
-}
-
-// Removes nodes given parents first. Claims that pass through one of them go on privately.
-void CacheCore::detach(const std::vector<NodeIndex>& top_first, bool ghosts, Removed& removed) {
-  Eviction cause;
-  cause.at = options.clock->wall();
-  cause.policy = "deleted";
-  for (const NodeIndex index : top_first) tally(index, removed);
-  remove_all(top_first, ghosts ? &cause : nullptr);
 }
 
 void CacheCore::tally(NodeIndex index, Removed& removed) const {
@@ -314,11 +332,12 @@ std::string CacheCore::audit() const {
   std::uint32_t free_to_go = 0;
   std::uint32_t listed = 0;
   std::uint32_t with_pins = 0;
-  std::unordered_map<TenantId, std::uint32_t> owners;
+  std::unordered_map<TenantId, Owned> owners;
   for (const NodeIndex root : tree.roots()) {
     for (const NodeIndex index : tree.subtree(root)) {
       const Node& node = tree.at(index);
       if (node.is_root()) continue;
+      ++owners[node.owner].nodes;
       if (node.pins > 0) ++with_pins;
       if (!node.resident()) {
         if (!node.stored || !node.sealed || node.listed) return "a cold node is not stored, not sealed, or listed";
@@ -328,7 +347,7 @@ std::string CacheCore::audit() const {
       const bool may_go = idle && node.sealed && node.resident_children == 0;
       if (idle) ++free_to_go;
       if (node.listed) ++listed;
-      ++owners[node.owner];
+      ++owners[node.owner].blocks;
       if (node_of(node.block) != index || !pool.published(node.block)) return "a node's block is not published";
       if (pool.valid_tokens(node.block) != node.valid) return "a node's tokens are not its block's valid tokens";
       if (node.sealed == pool.writer(node.block).has_value()) return "sealed and writer disagree";
@@ -344,9 +363,15 @@ std::string CacheCore::audit() const {
   }
   if (free_to_go != evictable || listed != leaves.size() || with_pins != pinned)
     return "evictable, listed or pinned is wrong";
-  if (owners != owned) return "blocks by owner are wrong";
   std::uint32_t resident = 0;
-  for (const auto& [owner, blocks] : owners) resident += blocks;
+  std::uint32_t nodes = 0;
+  for (const auto& [owner, use] : owned) {
+    const Owned counted = owners[owner];
+    if (counted.blocks != use.blocks || counted.nodes != use.nodes) return "blocks by owner are wrong";
+    resident += use.blocks;
+    nodes += use.nodes;
+  }
+  if (nodes != tree.size()) return "nodes by owner are wrong";
   if (resident != resident_nodes) return "resident nodes are counted wrong";
   std::vector<std::uint32_t> holds(pool.ids(), 0);
   for (const ClaimState& claim : claims) {

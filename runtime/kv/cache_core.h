@@ -2,21 +2,25 @@
 // CacheCore: what PrefixCache and its Claims share: pool, tree, claims, pins and the few moves that keep them agreed.
 // Inside this room only. The rule everything rests on: a claim holds every block of its path, and a pin every node of
 // its path, so a node that nobody holds or pins has no held or pinned node below it.
+// Errors:   what needs memory throws std::bad_alloc and has changed nothing then, but for whole blocks that gave way to
+//           it. Holding, releasing, pinning, warming, cooling and removing need none: what they use was made room for
+//           when the node was added, or marked stored.
 // Threads:  the engine thread only.
 #pragma once
 
 #include <cstdint>
-#include <deque>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string>
 #include <unordered_map>
 #include <unordered_set>
+#include <utility>
 #include <vector>
 
 #include "runtime/kv/arrival.h"
 #include "runtime/kv/explain.h"
+#include "runtime/kv/node_queue.h"
 #include "runtime/kv/prefix_cache.h"
 #include "runtime/kv/prefix_tree.h"
 
@@ -45,7 +49,6 @@ struct ClaimState {
   std::shared_ptr<const PromptKeys> keys;
   std::vector<Token> tokens;
   std::vector<BlockId> table;
-  std::vector<ChainKey> more_keys;  // of full blocks beyond the prompt's, as far as they were sealed
   NodeIndex root = kNoNode;
   std::uint32_t reused = 0;
   std::uint32_t committed = 0;
@@ -66,28 +69,35 @@ struct ArrivalState {
   bool waits_above = false;      // it begins below blocks that were cold then
 };
 
+// Of one tenant in the tree.
+struct Owned {
+  std::uint32_t blocks = 0;  // resident
+  std::uint32_t nodes = 0;
+};
+
 class CacheCore {
  public:
   CacheCore(CacheOptions options, std::unique_ptr<storage::EvictionPolicy> policy);
 
   // Keep node numbers and the leaf lists in step with the pool.
-  void hold(BlockId block);
-  void release(BlockId block);
-  void pin_path(NodeIndex node, bool add);
-  void touch(NodeIndex node, bool hit);
-  void refresh(NodeIndex node);  // lists or unlists the node as a leaf that may go
+  void hold(BlockId block) noexcept;
+  void release(BlockId block) noexcept;
+  void pin_path(NodeIndex node, bool add) noexcept;
+  void touch(NodeIndex node, bool hit) noexcept;
+  void refresh(NodeIndex node) noexcept;  // lists or unlists the node as a leaf that may go
 
   NodeIndex add_node(NodeIndex parent, std::span<const Token> tokens, BlockId block, const ClaimState& claim);
   // The block is no longer findable; freed, or condemned while held. A stored copy is to be dropped too (lost).
   // Requires: no children, no pins.
-  void remove_node(NodeIndex node);
+  void remove_node(NodeIndex node) noexcept;
   // The block becomes the cold node's. Requires: resident, valid as the node is; its parent is resident.
-  void warm_node(NodeIndex node, BlockId block);
+  void warm_node(NodeIndex node, BlockId block) noexcept;
   // The stored, idle leaf gives its block back and stays findable.
-  void cool_node(NodeIndex node);
+  void cool_node(NodeIndex node) noexcept;
   // The part of a walk that the pool holds.
   Walk resident_part(Walk walk) const;
   void leave_ghost(NodeIndex node, const Eviction& cause);
+  void leave_ghosts(const std::vector<NodeIndex>& nodes, const Eviction& cause);
   // Evicts leaves until `blocks` are free: exactly the shortfall; what is stored stays findable as cold.
   // Requires: blocks <= free + evictable.
   void make_room(std::uint32_t blocks, RequestId by, TenantId tenant);
@@ -103,26 +113,26 @@ class CacheCore {
   storage::LeafFacts facts_of(NodeIndex node) const;
   NodeIndex node_of(BlockId block) const { return node_of_block[block.value]; }
   // The claim goes on, but keeps to itself from here.
-  void make_private(ClaimState& claim);
-  BlockId take_block(NodeIndex node);
-  void remove_all(const std::vector<NodeIndex>& top_first, const Eviction* cause);  // cause: ghosts are left
+  void make_private(ClaimState& claim) noexcept;
+  BlockId take_block(NodeIndex node) noexcept;
+  // Its block was taken, its copy is nobody's business any more.
+  void drop_node(NodeIndex node) noexcept;
+  void remove_all(const std::vector<NodeIndex>& top_first) noexcept;
   void tally(NodeIndex node, Removed& removed) const;
   BlockKey block_key_of(const Node& node) const;  // Requires: sealed, weights known
-  void set_stored(NodeIndex node, bool stored);
-  void drop_pins_below(NodeIndex top);
+  void mark_stored(NodeIndex node);
+  void forget_copy(NodeIndex node) noexcept;  // it stays where it is
+  // Room for the owner's numbers; so long as a node of it is there, they need no memory.
+  void expect_owner(TenantId owner);
+  void drop_pins_below(NodeIndex top) noexcept;
   void forget_cold(NodeIndex top);
   ColdBlock cold_of(const Node& node) const;  // Requires: sealed, weights known
-  // The cold nodes, each the child of the one before, get blocks to arrive in. `path`: held, it becomes the arrival's.
-  // Requires: as many free blocks.
-  Arrival start_arrival(std::vector<BlockId> path, const std::vector<NodeIndex>& cold, bool waits_above);
   std::uint32_t cold_nodes() const { return tree.size() - resident_nodes; }
   // Forgets those used longest ago, a sixteenth of the bound at once; their copies stay. False: none may go.
   bool shed_cold();
-  void forget_copies(NodeIndex top);  // of a node and all below it; they stay where they are
-  void note_unstored(NodeId node);
-  // What is pinned is written down exact, whatever was written instead of it before.
-  void want_copies(NodeIndex end);
-  void detach(const std::vector<NodeIndex>& top_first, bool ghosts, Removed& removed);
+  void note_unstored(NodeIndex node) noexcept;
+  // The path to the node, as far as it has no copies, parents first.
+  std::vector<NodeIndex> unstored_path(NodeIndex end) const;
   // What stands for the exact node under the rounded lineages of the same load; nothing for a rounded one.
   std::vector<NodeIndex> rounded_twins(NodeIndex node) const;
   // The names that copies of these nodes have under these identities are lost, whether there are any or not.
@@ -141,9 +151,9 @@ class CacheCore {
   std::vector<ArrivalState> arrivals;
   std::vector<PinRecord> pins;
   std::unordered_map<TenantId, std::uint32_t> quotas;
-  std::unordered_map<TenantId, std::uint32_t> owned;  // resident blocks in the tree by owner
-  std::deque<NodeId> unstored;     // sealed, not yet asked for by next_unstored; some may be gone
-  std::vector<StoredName> lost;    // stored copies whose node is gone
+  std::unordered_map<TenantId, Owned> owned;  // who has nodes in the tree
+  NodeQueue unstored{tree};         // sealed, not yet asked for by next_unstored
+  std::vector<StoredName> lost;     // stored copies whose node is gone; with room for all that are stored
   std::unordered_map<BlockKey, NodeId, DigestHash> stored_nodes;
   std::unordered_set<ScopeId, DigestHash> erased;
   std::uint32_t evictable = 0;
@@ -159,6 +169,28 @@ class CacheCore {
   std::uint32_t resident_nodes = 0;
   std::uint64_t adopted_blocks = 0;
   std::uint64_t superseded_blocks = 0;
+};
+
+// An Arrival to be: the cold nodes, each the child of the one before, are on their way, and what is held is held, until
+// it starts or is given up.
+class ArrivalPlan {
+ public:
+  ArrivalPlan(CacheCore& core, const std::vector<NodeIndex>& cold, bool waits_above);
+  ~ArrivalPlan();
+  ArrivalPlan(const ArrivalPlan&) = delete;
+  ArrivalPlan& operator=(const ArrivalPlan&) = delete;
+
+  // The next resident block of the path above them, from the root.
+  void hold(BlockId block) noexcept;
+  void cut(std::size_t blocks) noexcept;  // only the first ones come
+  // They get blocks to arrive in.  Requires: as many free ones.
+  Arrival start() && noexcept;
+
+ private:
+  void set_arriving(std::size_t from, bool arriving) noexcept;
+
+  CacheCore& core_;
+  ArrivalState state_;
 };
 
 }  // namespace larder::kv

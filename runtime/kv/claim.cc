@@ -6,25 +6,12 @@
 
 #include "runtime/base/invariant.h"
 #include "runtime/kv/cache_core.h"
+#include "runtime/kv/room_for.h"
 
 namespace larder::kv {
 namespace {
 
 using kernels::kBlockTokens;
-
-// The chain key of full block `index`, from the prompt's keys or made now.
-ChainKey key_of(ClaimState& claim, std::size_t index) {
-  const PromptKeys& keys = *claim.keys;
-  while (index >= keys.blocks.size() + claim.more_keys.size()) {
-    const std::size_t next = keys.blocks.size() + claim.more_keys.size();
-    const ChainKey& parent = !claim.more_keys.empty() ? claim.more_keys.back()
-                             : !keys.blocks.empty()   ? keys.blocks.back()
-                                                      : keys.root;
-    const auto part = std::span<const Token>(claim.tokens).subspan(next * kBlockTokens, kBlockTokens);
-    claim.more_keys.push_back(next_key(keys.scope->secret(), parent, part));
-  }
-  return index < keys.blocks.size() ? keys.blocks[index] : claim.more_keys[index - keys.blocks.size()];
-}
 
 NodeIndex parent_of(const CacheCore& core, const ClaimState& claim, std::size_t index) {
   return index == 0 ? claim.root : core.node_of(claim.table[index - 1]);
@@ -35,7 +22,7 @@ std::span<const Token> tokens_of(const ClaimState& claim, std::size_t index, std
 }
 
 // Sealed, unused tails that the sealed node continues say nothing that it does not.
-void drop_superseded(CacheCore& core, NodeIndex index) {
+void drop_superseded(CacheCore& core, NodeIndex index) noexcept {
   while (true) {
     const NodeIndex before = core.tree.neighbour(index, -1);
     if (before == kNoNode) return;
@@ -50,15 +37,44 @@ void drop_superseded(CacheCore& core, NodeIndex index) {
   }
 }
 
-void seal_node(CacheCore& core, const ClaimState& claim, NodeIndex index, const ChainKey& key) {
+// The chain key of the claim's block below `parent`.
+ChainKey key_of(const CacheCore& core, const ClaimState& claim, NodeIndex parent, std::size_t index,
+                std::uint32_t valid) {
+  const bool of_prompt = valid == kBlockTokens && index < claim.keys->blocks.size();
+  if (of_prompt) return claim.keys->blocks[index];
+  return next_key(claim.keys->scope->secret(), core.tree.at(parent).key, tokens_of(claim, index, valid));
+}
+
+void seal_node(CacheCore& core, const ClaimState& claim, NodeIndex index, const ChainKey& key) noexcept {
   Node& node = core.tree.at(index);
   node.key = key;
   node.sealed = true;
   core.pool.seal(node.block);
   core.options.history->drop_ghost(key, *claim.keys->identity);
-  core.note_unstored(node.id);
-  if (node.valid == kBlockTokens) core.options.history->mark(key, claim.keys->scope->id(), claim.keys->identity);
+  core.note_unstored(index);
   drop_superseded(core, index);
+}
+
+// Full block `index` of the claim is `twin`'s too: one of them stays.
+void join_twin(CacheCore& core, ClaimState& claim, std::size_t index, NodeIndex twin) noexcept {
+  const BlockId block = claim.table[index];
+  const NodeIndex node = core.node_of(block);
+  if (!core.tree.at(twin).resident()) {  // computed again though it lies below
+    if (node != kNoNode) {
+      core.take_block(node);
+      core.drop_node(node);
+    }
+    core.pool.seal(block);
+    core.warm_node(twin, block);
+    return;
+  }
+  // Another sequence was first; equal tokens under one root have equal bits.
+  const BlockId shared = core.tree.at(twin).block;
+  core.hold(shared);
+  if (node != kNoNode) core.remove_node(node);
+  core.release(block);
+  claim.table[index] = shared;
+  ++core.adopted_blocks;
 }
 
 // Block `index` of the claim holds `valid` tokens now: put it into the tree, or bring its node up to date.
@@ -66,40 +82,28 @@ void publish(CacheCore& core, ClaimState& claim, std::size_t index, std::uint32_
   const BlockId block = claim.table[index];
   const NodeIndex parent = parent_of(core, claim, index);
   INVARIANT(parent != kNoNode);
+  const bool full = valid == kBlockTokens;
   const std::span<const Token> tokens = tokens_of(claim, index, valid);
   NodeIndex node = core.node_of(block);
-  if (valid == kBlockTokens) {
-    const NodeIndex twin = core.tree.find_full_child(parent, tokens, node);
-    if (twin != kNoNode && !core.tree.at(twin).resident()) {  // computed again though it lies below
-      if (node != kNoNode) {
-        core.take_block(node);
-        core.tree.remove(node);
-      }
-      core.pool.seal(block);
-      core.warm_node(twin, block);
-      return;
-    }
-    if (twin != kNoNode) {  // another sequence was first; equal tokens under one root have equal bits
-      const BlockId shared = core.tree.at(twin).block;
-      core.hold(shared);
-      if (node != kNoNode) core.remove_node(node);
-      core.release(block);
-      claim.table[index] = shared;
-      ++core.adopted_blocks;
-      return;
-    }
+  const NodeIndex twin = full ? core.tree.find_full_child(parent, tokens, node) : kNoNode;
+  if (twin != kNoNode) {
+    core.pool.set_valid_tokens(block, valid);
+    return join_twin(core, claim, index, twin);
   }
+  const ChainKey key = full ? key_of(core, claim, parent, index, valid) : ChainKey();
+  if (full) core.options.history->mark(key, claim.keys->scope->id(), claim.keys->identity);
+  core.pool.set_valid_tokens(block, valid);
   if (node == kNoNode) {
     node = core.add_node(parent, tokens, block, claim);
   } else {
     core.tree.extend(node, tokens);
     ++core.version;
   }
-  core.tree.at(node).last_use = core.stamp;
-  if (valid == kBlockTokens) seal_node(core, claim, node, key_of(claim, index));
+  core.tree.at(node).last_use = core.stamp + 1;  // see commit
+  if (full) seal_node(core, claim, node, key);
 }
 
-void drop_copy_source(CacheCore& core, ClaimState& claim) {
+void drop_copy_source(CacheCore& core, ClaimState& claim) noexcept {
   if (claim.copy_from == kNoBlock) return;
   core.release(claim.copy_from);
   claim.copy_from = kNoBlock;
@@ -111,7 +115,7 @@ bool tail_is_dirty(const ClaimState& claim) {
 }
 
 // Seals the growing tail, unless a sibling holds all of it already; answers the node that stands for it.
-NodeIndex seal_tail(CacheCore& core, ClaimState& claim) {
+NodeIndex seal_tail(CacheCore& core, const ClaimState& claim) noexcept {
   const std::size_t index = claim.committed / kBlockTokens;
   const std::uint32_t valid = claim.committed % kBlockTokens;
   if (valid == 0 || index >= claim.table.size()) return kNoNode;
@@ -129,8 +133,7 @@ NodeIndex seal_tail(CacheCore& core, ClaimState& claim) {
     ++core.superseded_blocks;
     return beside;
   }
-  const ChainKey parent = index == 0 ? claim.keys->root : key_of(claim, index - 1);
-  seal_node(core, claim, node, next_key(claim.keys->scope->secret(), parent, tokens));
+  seal_node(core, claim, node, key_of(core, claim, core.tree.at(node).parent, index, valid));
   return node;
 }
 
@@ -175,6 +178,8 @@ Status Claim::grow(std::uint32_t until) {
                      std::to_string(core_->pinned) +
                      " pinned); wait for a running request, unpin something or enlarge the pool", {}};
   }
+  room_for(claim.table, need);
+  room_for(claim.copies, need);
   core_->make_room(need, claim.request, claim.tenant);
   for (std::uint32_t i = 0; i < need; ++i) {
     const std::optional<BlockId> block = core_->pool.allocate(claim.seq);
@@ -188,7 +193,8 @@ Status Claim::grow(std::uint32_t until) {
   return {};
 }
 
-std::vector<BlockCopy> Claim::take_copies() { return std::exchange(core_->claims[slot_].copies, {}); }
+std::vector<BlockCopy> Claim::take_copies() noexcept { return std::exchange(core_->claims[slot_].copies, {}); }
+std::size_t Claim::copy_count() const { return core_->claims[slot_].copies.size(); }
 
 std::vector<BlockId> Claim::filled_by(std::uint32_t until) const {
   const ClaimState& claim = core_->claims[slot_];
@@ -203,21 +209,21 @@ void Claim::commit(std::uint32_t until) {
   INVARIANT(until >= claim.committed && until <= claim.planned && claim.copies.empty());
   if (until == claim.committed) return;
   const std::size_t end = blocks_for(until);
-  ++core_->stamp;
   drop_copy_source(*core_, claim);  // the step did the copy
   for (std::size_t i = claim.committed / kBlockTokens; i < end; ++i) {
     const std::uint32_t valid = std::min(kBlockTokens, until - static_cast<std::uint32_t>(i) * kBlockTokens);
-    core_->pool.set_valid_tokens(claim.table[i], valid);
     if (claim.publish) {
       publish(*core_, claim, i, valid);
-    } else if (valid == kBlockTokens) {
-      core_->pool.seal(claim.table[i]);
+    } else {
+      core_->pool.set_valid_tokens(claim.table[i], valid);
+      if (valid == kBlockTokens) core_->pool.seal(claim.table[i]);
     }
+    claim.committed = static_cast<std::uint32_t>(i) * kBlockTokens + valid;
   }
-  claim.committed = until;
+  ++core_->stamp;  // last, so that all of them count as one use also when it was broken off in between
 }
 
-void Claim::rollback() {
+void Claim::rollback() noexcept {
   ClaimState& claim = core_->claims[slot_];
   claim.copies.clear();
   const std::size_t keep = blocks_for(claim.committed);
@@ -241,7 +247,7 @@ void Claim::rollback() {
   claim.planned = claim.committed;
 }
 
-Closed Claim::close(CloseAs as) {
+Closed Claim::close(CloseAs as) noexcept {
   INVARIANT(core_ != nullptr);
   CacheCore& core = *std::exchange(core_, nullptr);
   ClaimState& claim = core.claims[slot_];

@@ -3,9 +3,13 @@
 // PrefixCache::open; move-only. A destroyed claim closes as failed.
 // Requires: at most one uncommitted stretch is being run when commit or rollback is called; build a step's block table
 //           after the last commit (commit may exchange a block for an equal one that another sequence sealed first).
+// Errors:   grow, append and commit may throw for want of memory. grow and append have changed nothing then; of what
+//           was to be committed, whole blocks may be, and the rest can be committed again or given back. close and
+//           rollback need no memory.
 // Threads:  the engine thread only.    Units: positions and tokens; blocks of kBlockTokens.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -63,7 +67,8 @@ class Claim {
   // Errors: kResourceExhausted with the arithmetic; nothing has changed then.
   Status grow(std::uint32_t until);
   // Copies and zeroings that the next step of this sequence must do before its rows; each is given once.
-  std::vector<BlockCopy> take_copies();
+  std::vector<BlockCopy> take_copies() noexcept;
+  std::size_t copy_count() const;  // that take_copies would give now
   // Blocks that become full, hence sealed, once `until` is committed (for Step::seals).
   std::vector<BlockId> filled_by(std::uint32_t until) const;
   // Positions < until hold KV: they can be found from now on. Requires: committed() <= until <= room made by grow.
@@ -71,9 +76,9 @@ class Claim {
   std::uint32_t committed() const;
   // After a failed step, to run it again: room past committed() is given back; a tail the step may have touched is
   // replaced by a copy of its committed tokens, so the next grow and take_copies make it clean.
-  void rollback();
+  void rollback() noexcept;
 
-  Closed close(CloseAs as);
+  Closed close(CloseAs as) noexcept;
 
  private:
   friend class PrefixCache;

@@ -33,17 +33,17 @@ std::uint32_t most_reusable(const PreparedPrompt& prompt) {
   return prompt.tokens.empty() ? 0 : static_cast<std::uint32_t>(prompt.tokens.size() - 1);
 }
 
-ClaimState& free_claim(CacheCore& core, std::uint32_t& slot) {
+std::uint32_t free_claim(CacheCore& core) {
   const auto found =
       std::find_if(core.claims.begin(), core.claims.end(), [](const auto& claim) { return !claim.used; });
-  slot = static_cast<std::uint32_t>(found - core.claims.begin());
+  const auto slot = static_cast<std::uint32_t>(found - core.claims.begin());
   if (found == core.claims.end()) core.claims.emplace_back();
-  ++core.open_claims;
-  return core.claims[slot];
+  return slot;
 }
 
 // Takes the references of a match: whole blocks shared, the partly matching one as the source of a copy.
-void take(CacheCore& core, ClaimState& claim, const Walk& walk, std::uint32_t reuse, bool count_hit) {
+// Requires: room in the claim's table.
+void take(CacheCore& core, ClaimState& claim, const Walk& walk, std::uint32_t reuse, bool count_hit) noexcept {
   const std::uint32_t shared = reuse / kBlockTokens;
   const std::uint32_t partial = reuse % kBlockTokens;
   claim.reused = reuse;
@@ -98,8 +98,8 @@ PrefixCache::~PrefixCache() { INVARIANT(core_->open_claims == 0); }
 Claim PrefixCache::open(OpenRequest request) {
   CacheCore& core = *core_;
   INVARIANT(request.prompt != nullptr && request.keys != nullptr && !request.prompt->tokens.empty());
-  std::uint32_t slot = 0;
-  ClaimState& claim = free_claim(core, slot);
+  const std::uint32_t slot = free_claim(core);
+  ClaimState claim;
   claim.used = true;
   claim.seq = request.seq;
   claim.request = request.request;
@@ -122,8 +122,10 @@ Claim PrefixCache::open(OpenRequest request) {
   facts.reused = reuse;
   facts.copied = reuse % kBlockTokens;
   claim.verdict = explain(facts);
-  take(core, claim, walk, reuse, request.count_hit);
   if (claim.publish) claim.root = core.tree.use_root(*claim.keys);
+  take(core, claim, walk, reuse, request.count_hit);
+  core.claims[slot] = std::move(claim);
+  ++core.open_claims;
   ++core.version;
   return Claim(&core, slot);
 }
@@ -167,35 +169,41 @@ Result<Removed> PrefixCache::remove(NodeId id, bool when_idle, bool dry_run, std
   const NodeIndex root = core.tree.at(tops.front()).root;
   const bool exact = core.tree.facts_of(root).identity->lineage == kernels::KvScheme::kExact;
   Removed removed;
+  std::vector<NodeIndex> nodes;
   for (const NodeIndex top : tops) {
-    const std::uint32_t before = removed.nodes;
-    const std::vector<NodeIndex> nodes = core.tree.subtree(top);
-    if (dry_run) {
-      for (const NodeIndex index : nodes) core.tally(index, removed);
-    } else {
-      if (exact) core.lose_rounded(nodes, rounded);
-      end_claims_through(core, core.tree.at(top));
-      core.detach(nodes, true, removed);
-    }
-    if (top != tops.front()) removed.rounded += removed.nodes - before;
+    const std::vector<NodeIndex> below = core.tree.subtree(top);
+    for (const NodeIndex index : below) core.tally(index, removed);
+    if (top != tops.front()) removed.rounded += static_cast<std::uint32_t>(below.size());
+    nodes.insert(nodes.end(), below.begin(), below.end());
   }
+  if (dry_run) return removed;
+  Eviction cause;
+  cause.at = core.options.clock->wall();
+  cause.policy = "deleted";
+  core.leave_ghosts(nodes, cause);
+  if (exact) core.lose_rounded(nodes, rounded);
+  for (const NodeIndex top : tops) end_claims_through(core, core.tree.at(top));
+  core.remove_all(nodes);
   return removed;
 }
 
 Removed PrefixCache::erase_scope(const ScopeId& scope) {
   CacheCore& core = *core_;
   Removed removed;
-  core.erased.insert(scope);
+  std::vector<NodeIndex> nodes;
   for (const NodeIndex root : core.tree.roots_of(scope)) {
-    std::vector<NodeIndex> nodes = core.tree.subtree(root);
-    nodes.erase(nodes.begin());
-    for (std::size_t i = core.pins.size(); i > 0; --i) {
-      if (core.tree.at(core.tree.find(core.pins[i - 1].node)).root == root) (void)unpin(core.pins[i - 1].id);
-    }
-    // The root goes with its last claim and node; a claim that still runs would bring it back. What is stored goes
-    // with the scope's keys.
-    core.detach(nodes, false, removed);
+    const std::vector<NodeIndex> all = core.tree.subtree(root);
+    nodes.insert(nodes.end(), all.begin() + 1, all.end());
   }
+  core.erased.insert(scope);
+  for (std::size_t i = core.pins.size(); i > 0; --i) {
+    const NodeIndex root = core.tree.at(core.tree.find(core.pins[i - 1].node)).root;
+    if (core.tree.facts_of(root).scope->id() == scope) (void)unpin(core.pins[i - 1].id);
+  }
+  // A root goes with its last claim and node; a claim that still runs would bring it back. What is stored goes with the
+  // scope's keys.
+  for (const NodeIndex index : nodes) core.tally(index, removed);
+  core.remove_all(nodes);
   for (ClaimState& claim : core.claims) {
     if (claim.used && claim.keys->scope->id() == scope) core.make_private(claim);
   }
@@ -207,22 +215,25 @@ Removed PrefixCache::erase_scope(const ScopeId& scope) {
 void PrefixCache::retire(const char* policy_word) {
   CacheCore& core = *core_;
   INVARIANT(core.open_claims == 0);
-  while (!core.pins.empty()) (void)unpin(core.pins.back().id);
   Eviction cause;
   cause.at = core.options.clock->wall();
   cause.policy = policy_word;
+  std::vector<NodeIndex> nodes;
   for (const NodeIndex root : core.tree.roots()) {
-    std::vector<NodeIndex> nodes = core.tree.subtree(root);
-    nodes.erase(nodes.begin());
-    for (const NodeIndex node : nodes) core.set_stored(node, false);  // what is stored outlives this tree
-    core.remove_all(nodes, &cause);
+    const std::vector<NodeIndex> all = core.tree.subtree(root);
+    nodes.insert(nodes.end(), all.begin() + 1, all.end());
   }
+  core.leave_ghosts(nodes, cause);
+  while (!core.pins.empty()) (void)unpin(core.pins.back().id);
+  for (const NodeIndex node : nodes) core.forget_copy(node);  // what is stored outlives this tree
+  core.remove_all(nodes);
 }
 
 void PrefixCache::set_block_limit(std::uint32_t blocks) {
   CacheCore& core = *core_;
   INVARIANT(blocks > 0);
   if (blocks > core.node_of_block.size()) core.node_of_block.resize(blocks, kNoNode);
+  core.leaves.reserve(std::max(blocks, core.pool.ids()), core.owned.size());
   core.pool.set_limit(blocks);
   ++core.version;
 }

@@ -5,6 +5,7 @@
 // commit (the step succeeded) ... -> close. What was not committed is never found; what was stays cached after close.
 // Ensures:  at most P-1 prompt tokens are reused; whole blocks are shared, a partly matching one is copied on write; a
 //           node is never evicted while it is used, pinned or has children; nothing is shared between two scopes.
+// Errors:   std::bad_alloc; nothing but whole blocks has changed then. Closing, and what is noexcept, needs no memory.
 // Owns:     pool states, nodes, pins. Claims must be closed or destroyed before the cache.
 // Threads:  the engine thread only; no mutex.    Units: tokens, blocks of kBlockTokens.
 #pragma once
@@ -138,7 +139,7 @@ class PrefixCache {
   PrefixCache(CacheOptions options, std::unique_ptr<storage::EvictionPolicy> policy);
   ~PrefixCache();
 
-  // Matches the prompt and takes references; allocates nothing, so it cannot fail. The verdict is decided here.
+  // Matches the prompt and takes references; takes no block, so it is never refused. The verdict is decided here.
   Claim open(OpenRequest request);
   Outlook outlook(const PreparedPrompt& prompt, const PromptKeys& keys) const;
   // Blocks that grow can get now: free ones and those that may be evicted.
@@ -187,14 +188,13 @@ class PrefixCache {
   void set_checksum(BlockId block, std::uint64_t checksum);  // of a sealed block, from StepResult
 
   // The lower tier (tiers.cc). Copies are named by scope and key; only sealed nodes have one.
-  // The next sealed block without a copy, parents first; each is answered once. Nothing while the digest of the
-  // weights is unknown.
+  // The next sealed block without a copy, parents first, each once. Nothing while the weights' digest is unknown.
   std::optional<UnstoredBlock> next_unstored();
   bool has_unstored() const;
   // The sealed node as a copy of it is called under another identity of the same load: rounded, it is no copy of the
   // node; once durable it is adopted under that identity.  Requires: identity.weights_known.
   std::optional<ChainedBlock> under(NodeId node, const Identity& identity) const;
-  void store_later(NodeId node);          // it found no room below: next_unstored answers it again
+  void store_later(NodeId node) noexcept;  // it found no room below: next_unstored answers it again
   bool mark_stored(NodeId node);          // its copy is durable; false: the node is gone, so drop the copy
   void drop_stored(const BlockKey& key);  // the copy is gone; a cold node goes with it, and all below
   std::optional<NodeId> find_stored(const BlockKey& key) const;
@@ -218,7 +218,7 @@ class PrefixCache {
   // The block as next_unstored would answer it; nothing when it has a copy, grows, is cold, or the weights are unknown.
   std::optional<UnstoredBlock> unstored(NodeId node) const;
   std::optional<ColdBlock> stored_block(NodeId node) const;  // its copy's name; nothing when it has none
-  void store_again(NodeId node);                             // next_unstored answers it once more
+  void store_again(NodeId node) noexcept;                    // next_unstored answers it once more
   Staying cool(NodeId node);                                 // it leaves the pool and stays findable
   Staying drop_copy(NodeId node);                            // its copy below is lost on purpose
   std::uint64_t use_stamp() const;  // of the newest use

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "runtime/base/invariant.h"
+#include "runtime/kv/room_for.h"
 
 namespace larder::kv {
 namespace {
@@ -32,42 +33,43 @@ NodeIndex PrefixTree::find_root(const PromptKeys& keys) const {
 NodeIndex PrefixTree::use_root(const PromptKeys& keys) {
   NodeIndex root = find_root(keys);
   if (root == kNoNode) {
-    root = make_slot();
+    auto facts = std::make_unique<const RootOf>(RootOf{keys.scope, keys.identity});
+    room_for_slot();
+    const auto made = roots_.emplace(RootName{keys.root, keys.identity.get()}, kNoNode).first;
+    root = made->second = take_slot();
     nodes_[root].key = keys.root;
     nodes_[root].root = root;
-    roots_.emplace(RootName{keys.root, keys.identity.get()}, root);
-    facts_.emplace(root, RootOf{keys.scope, keys.identity});
+    nodes_[root].facts = std::move(facts);
   }
   ++nodes_[root].users;
   return root;
 }
 
-void PrefixTree::leave_root(NodeIndex root) {
+void PrefixTree::leave_root(NodeIndex root) noexcept {
   INVARIANT(nodes_[root].users > 0);
   --nodes_[root].users;
   drop_root_if_unused(root);
 }
 
-void PrefixTree::drop_root_if_unused(NodeIndex root) {
+void PrefixTree::drop_root_if_unused(NodeIndex root) noexcept {
   Node& node = nodes_[root];
   if (node.users > 0 || !node.children.empty()) return;
-  roots_.erase({node.key, facts_.at(root).identity.get()});
-  facts_.erase(root);
+  roots_.erase({node.key, node.facts->identity.get()});
   node = Node{};
   free_.push_back(root);
 }
 
 std::vector<NodeIndex> PrefixTree::roots() const {
   std::vector<NodeIndex> all;
-  for (const auto& [root, facts] : facts_) all.push_back(root);
+  for (const auto& [name, root] : roots_) all.push_back(root);
   std::sort(all.begin(), all.end());
   return all;
 }
 
 std::vector<NodeIndex> PrefixTree::roots_of(const ScopeId& scope) const {
   std::vector<NodeIndex> some;
-  for (const auto& [root, facts] : facts_) {
-    if (facts.scope->id() == scope) some.push_back(root);
+  for (const auto& [name, root] : roots_) {
+    if (facts_of(root).scope->id() == scope) some.push_back(root);
   }
   return some;
 }
@@ -134,11 +136,15 @@ NodeIndex PrefixTree::neighbour(NodeIndex node, int step) const {
   return at + 1 == children.end() ? kNoNode : *(at + 1);
 }
 
-NodeIndex PrefixTree::make_slot() {
-  if (free_.empty()) {
-    nodes_.emplace_back();
-    return static_cast<NodeIndex>(nodes_.size() - 1);
-  }
+void PrefixTree::room_for_slot() {
+  if (!free_.empty()) return;
+  room_for(nodes_, 1);
+  free_.reserve(nodes_.capacity());
+  free_.push_back(static_cast<NodeIndex>(nodes_.size()));
+  nodes_.emplace_back();
+}
+
+NodeIndex PrefixTree::take_slot() noexcept {
   const NodeIndex slot = free_.back();
   free_.pop_back();
   return slot;
@@ -162,7 +168,10 @@ void PrefixTree::unlink(NodeIndex node) {
 NodeIndex PrefixTree::add(NodeIndex parent, std::span<const Token> tokens, BlockId block) {
   INVARIANT(!tokens.empty() && tokens.size() <= kBlockTokens);
   INVARIANT(nodes_[parent].is_root() || nodes_[parent].valid == kBlockTokens);
-  const NodeIndex index = make_slot();
+  room_for_slot();
+  room_for(nodes_[parent].children, 1);
+  const auto named = ids_.emplace(NodeId{next_id_ + 1}, kNoNode).first;
+  const NodeIndex index = named->second = take_slot();
   Node& node = nodes_[index];
   std::copy(tokens.begin(), tokens.end(), node.tokens.begin());
   node.valid = static_cast<std::uint32_t>(tokens.size());
@@ -170,7 +179,6 @@ NodeIndex PrefixTree::add(NodeIndex parent, std::span<const Token> tokens, Block
   node.root = nodes_[parent].root;
   node.first_position = nodes_[parent].is_root() ? 0 : nodes_[parent].first_position + kBlockTokens;
   node.id = NodeId{++next_id_};
-  ids_.emplace(node.id, index);
   link(index);
   set_block(index, block);
   ++size_;

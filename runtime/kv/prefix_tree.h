@@ -4,6 +4,8 @@
 // A node is resident while a block of the pool holds its KV, and cold while only a lower tier does; above a resident
 // node every node is resident.
 // What it is not: it knows no pool, claims, pins' rules or eviction; it keeps their per-node numbers for them.
+// Errors:   use_root, add and what answers a vector may throw for want of memory, and have changed nothing then; the
+//           rest needs none.
 // Bounds:   one node per published block, one per root in use.
 // Threads:  the engine thread only.    Units: tokens.
 #pragma once
@@ -28,6 +30,12 @@ namespace larder::kv {
 using NodeIndex = std::uint32_t;
 inline constexpr NodeIndex kNoNode = 0xffffffffu;
 
+// What one root's tree belongs to. Two roots of one identity hold the same pointer.
+struct RootOf {
+  tenant::Scope scope;
+  std::shared_ptr<const Identity> identity;
+};
+
 struct Node {
   std::array<Token, kernels::kBlockTokens> tokens{};
   std::uint32_t valid = 0;  // tokens used of them; 0 for a root
@@ -45,24 +53,22 @@ struct Node {
   bool sealed = false;
   std::uint32_t pins = 0;
   std::uint32_t users = 0;  // of a root: open claims
+  std::unique_ptr<const RootOf> facts;  // of a root
   std::uint64_t hits = 0;
   std::uint64_t last_use = 0;
   WallTime created = 0;
   WallTime last_hit = 0;
   bool stored = false;       // a durable copy lies on a lower tier
   bool arriving = false;     // cold, and being read into a block
+  bool queued = false;       // it waits in the NodeQueue, between these two
+  NodeIndex queue_before = kNoNode;
+  NodeIndex queue_after = kNoNode;
   WallTime demoted = 0;      // cold: when its block gave way; 0: before this start
   std::optional<storage::LeafOrder::Place> listed;
 
   bool is_root() const { return valid == 0; }
   bool resident() const { return block != kNoBlock; }
   std::span<const Token> span() const { return {tokens.data(), valid}; }
-};
-
-// What one root's tree belongs to. Two roots of one identity hold the same pointer.
-struct RootOf {
-  tenant::Scope scope;
-  std::shared_ptr<const Identity> identity;
 };
 
 // How far a prompt agrees with a tree, cold nodes included.
@@ -78,11 +84,11 @@ class PrefixTree {
  public:
   NodeIndex find_root(const PromptKeys& keys) const;
   NodeIndex use_root(const PromptKeys& keys);  // found or made; counts a user
-  void leave_root(NodeIndex root);                                // gone with its last user and child
-  void drop_root_if_unused(NodeIndex root);
+  void leave_root(NodeIndex root) noexcept;    // gone with its last user and child
+  void drop_root_if_unused(NodeIndex root) noexcept;
   std::vector<NodeIndex> roots() const;
   std::vector<NodeIndex> roots_of(const ScopeId& scope) const;
-  const RootOf& facts_of(NodeIndex root) const { return facts_.at(root); }
+  const RootOf& facts_of(NodeIndex root) const { return *nodes_[root].facts; }
 
   Walk walk(NodeIndex root, std::span<const Token> tokens) const;
   // A full child with exactly these tokens, other than `except`.
@@ -114,15 +120,15 @@ class PrefixTree {
     std::size_t operator()(const RootName& name) const { return DigestHash{}(name.key); }  // few identities at a time
   };
 
-  NodeIndex make_slot();
+  void room_for_slot();
+  NodeIndex take_slot() noexcept;  // after room_for_slot
   void link(NodeIndex node);
   void unlink(NodeIndex node);
   std::size_t place_of(const Node& parent, std::span<const Token> tokens) const;
 
   std::vector<Node> nodes_;
-  std::vector<NodeIndex> free_;
+  std::vector<NodeIndex> free_;  // with room for all of nodes_
   std::unordered_map<RootName, NodeIndex, RootNameHash> roots_;
-  std::unordered_map<NodeIndex, RootOf> facts_;
   std::unordered_map<NodeId, NodeIndex> ids_;
   std::uint64_t next_id_ = 0;
   std::uint32_t size_ = 0;

@@ -30,18 +30,32 @@ void ReuseHistory::erase(Ghosts::const_iterator ghost) {
   ghosts_.erase(ghost);
 }
 
+void ReuseHistory::link_tail(const Ghosts::value_type& entry) {
+  const auto found = tails_.find(entry.second.ghost.parent);
+  if (found == tails_.end()) {
+    tails_.emplace(entry.second.ghost.parent, std::vector<const Ghosts::value_type*>{&entry});
+    return;
+  }
+  std::vector<const Ghosts::value_type*>& siblings = found->second;
+  siblings.push_back(&entry);
+  if (siblings.size() <= kMaxTailsPerParent) return;
+  const Ghosts::value_type& oldest = *siblings.front();
+  erase(find_if(oldest.first, [&oldest](const Kept& kept) { return &kept == &oldest.second; }));
+}
+
 void ReuseHistory::add_ghost(const ChainKey& key, Ghost ghost) {
-  drop_ghost(key, *ghost.identity);
-  const std::uint64_t turn = ++turn_;
+  const std::uint64_t turn = turn_ + 1;
+  ghost_order_.emplace_back(key, turn);  // skipped where no ghost follows
+  std::vector<Token> tail = std::exchange(ghost.tail, {});
+  const std::shared_ptr<const Identity> identity = ghost.identity;
   const auto added = ghosts_.emplace(key, Kept{std::move(ghost), turn});
-  ghost_order_.emplace_back(key, turn);
-  if (const Ghost& tail = added->second.ghost; !tail.tail.empty()) {
-    std::vector<const Ghosts::value_type*>& siblings = tails_[tail.parent];
-    siblings.push_back(&*added);
-    if (siblings.size() > kMaxTailsPerParent) {
-      const Ghosts::value_type& oldest = *siblings.front();
-      erase(find_if(oldest.first, [&oldest](const Kept& kept) { return &kept == &oldest.second; }));
-    }
+  turn_ = turn;
+  const auto older = find_if(
+      key, [&](const Kept& kept) { return kept.turn != turn && is_same(*kept.ghost.identity, *identity); });
+  if (older != ghosts_.end()) erase(older);
+  if (!tail.empty()) {
+    link_tail(*added);
+    added->second.ghost.tail = std::move(tail);
   }
   // Entries whose ghost was dropped or renewed meanwhile are skipped; they never outnumber the live ones for long.
   while (ghosts_.size() > max_ghosts_ || ghost_order_.size() > 2 * max_ghosts_ + 16) {
@@ -52,7 +66,7 @@ void ReuseHistory::add_ghost(const ChainKey& key, Ghost ghost) {
   }
 }
 
-void ReuseHistory::drop_ghost(const ChainKey& key, const Identity& identity) {
+void ReuseHistory::drop_ghost(const ChainKey& key, const Identity& identity) noexcept {
   const auto found = find_if(key, [&identity](const Kept& kept) { return is_same(*kept.ghost.identity, identity); });
   if (found != ghosts_.end()) erase(found);
 }
@@ -77,11 +91,11 @@ std::pair<const Ghost*, std::uint32_t> ReuseHistory::find_tail_ghost(const Chain
 }
 
 void ReuseHistory::mark(const ChainKey& key, const ScopeId& scope, std::shared_ptr<const Identity> identity) {
+  mark_order_.emplace_back(key, turn_ + 1);  // skipped where no mark follows
   Mark& mark = marks_[key];
   mark.scope = scope;
   mark.identity = std::move(identity);
   mark.turn = ++turn_;
-  mark_order_.emplace_back(key, mark.turn);
   while (marks_.size() > max_marks_ || mark_order_.size() > 2 * max_marks_ + 16) {
     const auto [oldest, its_turn] = mark_order_.front();
     mark_order_.pop_front();
@@ -95,7 +109,7 @@ const Identity* ReuseHistory::find_mark(const ChainKey& key) const {
   return found == marks_.end() ? nullptr : found->second.identity.get();
 }
 
-void ReuseHistory::forget_scope(const ScopeId& scope) {
+void ReuseHistory::forget_scope(const ScopeId& scope) noexcept {
   for (auto entry = ghosts_.begin(); entry != ghosts_.end();) {
     if (entry->second.ghost.scope == scope) {
       unlink_tail(entry->second);

@@ -2,6 +2,8 @@
 // ReuseHistory: what was cached once, so that a verdict can name the cause: ghosts of blocks that gave way, and marks
 // of token chains with the identity they were cached under. It outlives a model, so that the next one can say "other
 // identity". It holds chain keys, and tokens only for tails shorter than a block.
+// Errors:   add_ghost and mark may throw for want of memory; at worst the ghost is there without its tail then. What
+//           drops and forgets needs none.
 // Ensures:  a ghost is found under an equal identity only; one whose digest arrives later is equal from then on.
 // Bounds:   max_ghosts and max_marks; the oldest go first. Everything of a scope goes with forget_scope.
 // Threads:  the engine thread only.
@@ -42,7 +44,7 @@ class ReuseHistory {
   // Requires: the ghost's identity is not null.
   void add_ghost(const ChainKey& key, Ghost ghost);
   // The block is here again.
-  void drop_ghost(const ChainKey& key, const Identity& identity);
+  void drop_ghost(const ChainKey& key, const Identity& identity) noexcept;
   const Ghost* find_ghost(const ChainKey& key, const Identity& identity) const;
   // The ghost below `parent` of a short tail that shares most tokens with `tokens`, and how many it shares.
   std::pair<const Ghost*, std::uint32_t> find_tail_ghost(const ChainKey& parent, const Identity& identity,
@@ -52,7 +54,7 @@ class ReuseHistory {
   void mark(const ChainKey& key, const ScopeId& scope, std::shared_ptr<const Identity> identity);
   const Identity* find_mark(const ChainKey& key) const;
 
-  void forget_scope(const ScopeId& scope);
+  void forget_scope(const ScopeId& scope) noexcept;
 
   std::size_t ghost_count() const { return ghosts_.size(); }
   std::size_t mark_count() const { return marks_.size(); }
@@ -73,6 +75,7 @@ class ReuseHistory {
   template <typename Wanted>
   Ghosts::const_iterator find_if(const ChainKey& key, Wanted wanted) const;
   void erase(Ghosts::const_iterator ghost);
+  void link_tail(const Ghosts::value_type& entry);
   void unlink_tail(const Kept& kept);
 
   std::size_t max_ghosts_;

@@ -136,7 +136,7 @@ Staying PrefixCache::drop_copy(NodeId id) {
   const NodeIndex index = core.tree.find(id);
   const Node& node = core.tree.at(index);
   core.lost.push_back({core.tree.facts_of(node.root).scope->id(), core.block_key_of(node)});
-  core.set_stored(index, false);
+  core.forget_copy(index);
   return stays;
 }
 
@@ -166,21 +166,16 @@ Result<Arrival> PrefixCache::begin_arrival(std::span<const NodeId> chain, std::u
     if (!core.tree.at(at).resident()) return Arrival();
     above.push_back(at);
   }
-  std::vector<BlockId> path;
-  for (auto node = above.rbegin(); node != above.rend(); ++node) {
-    path.push_back(core.tree.at(*node).block);
-    core.hold(path.back());
-  }
+  ArrivalPlan plan(core, cold, false);
+  for (auto node = above.rbegin(); node != above.rend(); ++node) plan.hold(core.tree.at(*node).block);
   const std::uint32_t room =
       make_room_of_old(core, static_cast<std::uint32_t>(cold.size()), since, RequestId{}, tenant);
-  if (room == 0) {
-    for (auto block = path.rbegin(); block != path.rend(); ++block) core.release(*block);
-    return no_room_up(core);
-  }
+  if (room == 0) return no_room_up(core);
+  plan.cut(room);
   cold.resize(room);
   ++core.stamp;
   for (const NodeIndex index : cold) core.touch(index, false);
-  return core.start_arrival(std::move(path), cold, false);
+  return std::move(plan).start();
 }
 
 std::optional<ColdBlock> PrefixCache::stored_block(NodeId id) const {
@@ -200,15 +195,20 @@ std::optional<UnstoredBlock> PrefixCache::unstored(NodeId id) const {
   return UnstoredBlock{node.id, node.block, core.pool.checksum(node.block), core.cold_of(node)};
 }
 
-void PrefixCache::store_again(NodeId id) {
+void PrefixCache::store_again(NodeId id) noexcept {
   const BlockFacts block = facts(id);
-  if (block.resident() && block.sealed && !block.stored) core_->note_unstored(id);
+  if (block.resident() && block.sealed && !block.stored) core_->note_unstored(core_->tree.find(id));
 }
 
 std::uint32_t PrefixCache::drop_damaged(NodeId id) {
   CacheCore& core = *core_;
   const NodeIndex top = core.tree.find(id);
   if (top == kNoNode) return 0;
+  Eviction cause;
+  cause.at = core.options.clock->wall();
+  cause.policy = kDamaged;
+  const std::vector<NodeIndex> nodes = core.tree.subtree(top);
+  core.leave_ghosts(nodes, cause);
   core.drop_pins_below(top);
   const Node& node = core.tree.at(top);
   const std::size_t depth = node.first_position / kernels::kBlockTokens;
@@ -217,11 +217,7 @@ std::uint32_t PrefixCache::drop_damaged(NodeId id) {
     const bool through = claim.used && claim.publish && depth < claim.table.size() && claim.table[depth] == block;
     if (block != kNoBlock && through) core.make_private(claim);
   }
-  Eviction cause;
-  cause.at = core.options.clock->wall();
-  cause.policy = kDamaged;
-  const std::vector<NodeIndex> nodes = core.tree.subtree(top);
-  core.remove_all(nodes, &cause);
+  core.remove_all(nodes);
   return static_cast<std::uint32_t>(nodes.size());
 }
 

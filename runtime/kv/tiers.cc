@@ -5,6 +5,7 @@
 
 #include "runtime/base/invariant.h"
 #include "runtime/kv/cache_core.h"
+#include "runtime/kv/room_for.h"
 
 namespace larder::kv {
 namespace {
@@ -46,20 +47,54 @@ std::vector<NodeIndex> cold_part(const CacheCore& core, const Walk& walk, std::s
 
 NodeIndex add_cold(CacheCore& core, NodeIndex parent, const ChainedBlock& block) {
   const ColdBlock& cold = block.cold;
+  const Node& above = core.tree.at(parent);
+  std::string label = cold.label.empty() && !above.is_root() ? above.label : cold.label;
+  const RootOf& root = core.tree.facts_of(above.root);
+  if (cold.valid == kBlockTokens) core.options.history->mark(block.chain, root.scope->id(), root.identity);
+  core.expect_owner(cold.owner);
   const NodeIndex index = core.tree.add(parent, {cold.tokens.data(), cold.valid}, kNoBlock);
+  ++core.owned.at(cold.owner).nodes;
   Node& node = core.tree.at(index);
   node.key = block.chain;
   node.owner = cold.owner;
   node.created = cold.created;
   node.last_hit = cold.last_hit;
-  node.last_use = core.stamp;
+  node.last_use = core.stamp + 1;  // see adopt
   node.sealed = true;
-  node.label = cold.label.empty() && !core.tree.at(parent).is_root() ? core.tree.at(parent).label : cold.label;
-  const RootOf& root = core.tree.facts_of(node.root);
+  node.label = std::move(label);
   core.options.history->drop_ghost(node.key, *root.identity);
-  if (node.valid == kBlockTokens) core.options.history->mark(node.key, root.scope->id(), root.identity);
   return index;
 }
+
+// A root that is used while something is put below it.
+class UsedRoot {
+ public:
+  UsedRoot(PrefixTree& tree, const PromptKeys& keys) : tree_(tree), root_(tree.use_root(keys)) {}
+  ~UsedRoot() { tree_.leave_root(root_); }
+  UsedRoot(const UsedRoot&) = delete;
+  UsedRoot& operator=(const UsedRoot&) = delete;
+  NodeIndex index() const { return root_; }
+
+ private:
+  PrefixTree& tree_;
+  const NodeIndex root_;
+};
+
+// A node that goes again unless it came to be what it should be.
+class NewNode {
+ public:
+  NewNode(CacheCore& core, NodeIndex node) : core_(core), node_(node) {}
+  ~NewNode() {
+    if (!core_.tree.at(node_).stored) core_.remove_node(node_);
+  }
+  NewNode(const NewNode&) = delete;
+  NewNode& operator=(const NewNode&) = delete;
+  NodeIndex index() const { return node_; }
+
+ private:
+  CacheCore& core_;
+  const NodeIndex node_;
+};
 
 // The sealed node below `parent` that holds exactly these tokens.
 NodeIndex same_child(const PrefixTree& tree, NodeIndex parent, const ChainKey& chain) {
@@ -73,20 +108,19 @@ NodeIndex same_child(const PrefixTree& tree, NodeIndex parent, const ChainKey& c
 
 std::optional<UnstoredBlock> PrefixCache::next_unstored() {
   CacheCore& core = *core_;
-  while (has_unstored()) {
-    const Node& node = core.tree.at(core.tree.find(core.unstored.front()));
-    core.unstored.pop_front();
-    return UnstoredBlock{node.id, node.block, core.pool.checksum(node.block), core.cold_of(node)};
-  }
-  return std::nullopt;
+  if (!has_unstored()) return std::nullopt;
+  const NodeIndex index = core.unstored.front();
+  const Node& node = core.tree.at(index);
+  UnstoredBlock next{node.id, node.block, core.pool.checksum(node.block), core.cold_of(node)};
+  core.unstored.erase(index);
+  return next;
 }
 
 bool PrefixCache::has_unstored() const {
   CacheCore& core = *core_;
-  for (; !core.unstored.empty(); core.unstored.pop_front()) {
-    const NodeIndex index = core.tree.find(core.unstored.front());
-    if (index == kNoNode || !core.tree.at(index).resident() || core.tree.at(index).stored) continue;
-    return core.tree.facts_of(core.tree.at(index).root).identity->weights_known;
+  for (; !core.unstored.empty(); core.unstored.erase(core.unstored.front())) {
+    const Node& node = core.tree.at(core.unstored.front());
+    if (node.resident() && !node.stored) return core.tree.facts_of(node.root).identity->weights_known;
   }
   return false;
 }
@@ -100,13 +134,16 @@ std::optional<ChainedBlock> PrefixCache::under(NodeId id, const Identity& identi
                       core.tree.at(node.parent).key};
 }
 
-void PrefixCache::store_later(NodeId node) { core_->unstored.push_front(node); }
+void PrefixCache::store_later(NodeId node) noexcept {
+  const NodeIndex index = core_->tree.find(node);
+  if (index != kNoNode) core_->unstored.push_front(index);
+}
 
 bool PrefixCache::mark_stored(NodeId id) {
   CacheCore& core = *core_;
   const NodeIndex index = core.tree.find(id);
   if (index == kNoNode || !core.tree.at(index).sealed) return false;
-  core.set_stored(index, true);
+  core.mark_stored(index);
   return true;
 }
 
@@ -115,8 +152,8 @@ void PrefixCache::drop_stored(const BlockKey& key) {
   const auto found = core.stored_nodes.find(key);
   if (found == core.stored_nodes.end()) return;
   const NodeIndex index = core.tree.find(found->second);
-  core.set_stored(index, false);
-  if (!core.tree.at(index).resident()) core.forget_cold(index);
+  if (!core.tree.at(index).resident()) return core.forget_cold(index);
+  core.forget_copy(index);
 }
 
 std::optional<NodeId> PrefixCache::find_stored(const BlockKey& key) const {
@@ -151,38 +188,49 @@ void PrefixCache::note_others(std::span<const OtherMark> marks) {
   }
 }
 
-std::vector<StoredName> PrefixCache::take_lost() { return std::exchange(core_->lost, {}); }
+std::vector<StoredName> PrefixCache::take_lost() {
+  std::vector<StoredName> names = core_->lost;
+  core_->lost.clear();  // its room stays
+  return names;
+}
 
 std::uint32_t PrefixCache::adopt(std::span<const ChainedBlock> blocks,
                                  const std::shared_ptr<const Identity>& identity) {
   CacheCore& core = *core_;
-  ++core.stamp;
+  room_for(core.lost, core.stored_nodes.size() + blocks.size());
+  std::vector<StoredName> unfit;
+  unfit.reserve(blocks.size());
   std::uint32_t adopted = 0;
   for (const ChainedBlock& block : blocks) {
     const ColdBlock& cold = block.cold;
     NodeIndex parent = kNoNode;
-    NodeIndex root = kNoNode;
+    std::optional<UsedRoot> root;
     if (cold.first_position == 0) {
       PromptKeys keys;
       keys.scope = block.owner_of_keys;
       keys.identity = identity;
       keys.root = block.parent;
-      parent = root = core.tree.use_root(keys);
+      parent = root.emplace(core.tree, keys).index();
     } else if (const auto known = core.stored_nodes.find(cold.parent); known != core.stored_nodes.end()) {
       parent = core.tree.find(known->second);
     }
     const bool fits =
-        parent != kNoNode && (root != kNoNode || core.tree.at(parent).valid == kBlockTokens) && cold.valid > 0;
+        parent != kNoNode && (root || core.tree.at(parent).valid == kBlockTokens) && cold.valid > 0;
     if (fits && !core.erased.contains(cold.scope)) {
-      NodeIndex node = same_child(core.tree, parent, block.chain);
-      if (node == kNoNode) node = add_cold(core, parent, block);
-      core.set_stored(node, true);
+      if (const NodeIndex known = same_child(core.tree, parent, block.chain); known != kNoNode) {
+        core.mark_stored(known);
+      } else {
+        const NewNode added(core, add_cold(core, parent, block));
+        core.mark_stored(added.index());
+      }
       ++adopted;
     } else {
-      core.lost.push_back({cold.scope, cold.key});
+      unfit.push_back({cold.scope, cold.key});
     }
-    if (root != kNoNode) core.tree.leave_root(root);
   }
+  // Last, so that all of them count as one use, and none is lost twice.
+  core.lost.insert(core.lost.end(), unfit.begin(), unfit.end());
+  ++core.stamp;
   ++core.version;
   return adopted;
 }
@@ -196,14 +244,10 @@ Result<Arrival> PrefixCache::begin_arrival(const PreparedPrompt& prompt, const P
   cold.erase(cold.begin(), cold.begin() + static_cast<std::ptrdiff_t>(std::min(part.skip, cold.size())));
   cold.resize(std::min(part.most, cold.size()));
   if (cold.empty()) return Arrival();
-  std::vector<BlockId> path;
-  for (std::size_t i = 0; i < resident; ++i) {
-    path.push_back(core.tree.at(walk.whole[i]).block);
-    core.hold(path.back());
-  }
+  ArrivalPlan plan(core, cold, part.skip > 0);
+  for (std::size_t i = 0; i < resident; ++i) plan.hold(core.tree.at(walk.whole[i]).block);
   const auto need = static_cast<std::uint32_t>(cold.size());
   if (need > core.available()) {
-    for (auto block = path.rbegin(); block != path.rend(); ++block) core.release(*block);
     return Error{ErrorCode::kResourceExhausted,
                  "the KV pool has no room to bring " + std::to_string(need) + " stored blocks up: " +
                      std::to_string(core.available()) + " of " + std::to_string(core.pool.limit()) +
@@ -211,25 +255,51 @@ Result<Arrival> PrefixCache::begin_arrival(const PreparedPrompt& prompt, const P
                  {}};
   }
   core.make_room(need, by, tenant);
-  return core.start_arrival(std::move(path), cold, part.skip > 0);
+  return std::move(plan).start();
 }
 
-Arrival CacheCore::start_arrival(std::vector<BlockId> path, const std::vector<NodeIndex>& cold, bool waits_above) {
-  ArrivalState state;
-  state.used = true;
-  state.waits_above = waits_above;
-  state.path = std::move(path);
+ArrivalPlan::ArrivalPlan(CacheCore& core, const std::vector<NodeIndex>& cold, bool waits_above) : core_(core) {
+  state_.used = true;
+  state_.waits_above = waits_above;
   for (const NodeIndex index : cold) {
-    tree.at(index).arriving = true;
-    state.blocks.push_back({*pool.begin_arrival(), tree.at(index).id, cold_of(tree.at(index))});
+    const Node& node = core.tree.at(index);
+    state_.blocks.push_back({kNoBlock, node.id, core.cold_of(node)});
   }
-  state.fates.assign(cold.size(), BlockFate::kOnItsWay);
-  const auto free = std::find_if(arrivals.begin(), arrivals.end(), [](const auto& a) { return !a.used; });
-  const auto slot = static_cast<std::uint32_t>(free - arrivals.begin());
-  if (free == arrivals.end()) arrivals.emplace_back();
-  arrivals[slot] = std::move(state);
-  ++version;
-  return Arrival(this, slot);
+  state_.fates.assign(cold.size(), BlockFate::kOnItsWay);
+  state_.path.reserve(core.tree.at(cold.front()).first_position / kBlockTokens);  // see hold_above
+  const bool full = std::all_of(core.arrivals.begin(), core.arrivals.end(), [](const auto& each) { return each.used; });
+  if (full) core.arrivals.emplace_back();
+  set_arriving(0, true);
+}
+
+ArrivalPlan::~ArrivalPlan() {
+  cut(0);
+  for (auto block = state_.path.rbegin(); block != state_.path.rend(); ++block) core_.release(*block);
+}
+
+void ArrivalPlan::set_arriving(std::size_t from, bool arriving) noexcept {
+  for (std::size_t i = from; i < state_.blocks.size(); ++i) {
+    core_.tree.at(core_.tree.find(state_.blocks[i].node)).arriving = arriving;
+  }
+}
+
+void ArrivalPlan::hold(BlockId block) noexcept {
+  core_.hold(block);
+  state_.path.push_back(block);
+}
+
+void ArrivalPlan::cut(std::size_t blocks) noexcept {
+  set_arriving(blocks, false);
+  state_.blocks.resize(blocks);
+  state_.fates.resize(blocks);
+}
+
+Arrival ArrivalPlan::start() && noexcept {
+  for (ArrivingBlock& block : state_.blocks) block.to = *core_.pool.begin_arrival();
+  const auto slot = std::find_if(core_.arrivals.begin(), core_.arrivals.end(), [](const auto& a) { return !a.used; });
+  *slot = std::exchange(state_, {});
+  ++core_.version;
+  return Arrival(&core_, static_cast<std::uint32_t>(slot - core_.arrivals.begin()));
 }
 
 ColdBlock CacheCore::cold_of(const Node& node) const {
@@ -241,31 +311,34 @@ BlockKey CacheCore::block_key_of(const Node& node) const {
   return block_key(root.scope->secret(), *root.identity, node.key);
 }
 
-void CacheCore::set_stored(NodeIndex index, bool stored) {
+void CacheCore::mark_stored(NodeIndex index) {
   Node& node = tree.at(index);
-  if (node.stored == stored) return;
-  node.stored = stored;
-  if (stored) {
-    stored_nodes[block_key_of(node)] = node.id;
-  } else {
-    stored_nodes.erase(block_key_of(node));
-  }
+  if (node.stored) return;
+  room_for(lost, stored_nodes.size() + 1);
+  stored_nodes[block_key_of(node)] = node.id;
+  node.stored = true;
   ++version;
 }
 
-void CacheCore::note_unstored(NodeId node) {
-  if (!options.lower_tier) return;
-  unstored.push_back(node);
-  if (unstored.size() <= 2 * std::size_t{pool.ids()} + 64) return;
-  std::erase_if(unstored, [this](NodeId each) { return tree.find(each) == kNoNode; });
+void CacheCore::forget_copy(NodeIndex index) noexcept {
+  Node& node = tree.at(index);
+  if (!node.stored) return;
+  node.stored = false;
+  stored_nodes.erase(block_key_of(node));
+  ++version;
 }
 
-void CacheCore::want_copies(NodeIndex end) {
-  std::vector<NodeId> path;
+void CacheCore::note_unstored(NodeIndex node) noexcept {
+  if (options.lower_tier) unstored.push_back(node);
+}
+
+std::vector<NodeIndex> CacheCore::unstored_path(NodeIndex end) const {
+  std::vector<NodeIndex> path;
   for (NodeIndex at = end; !tree.at(at).is_root(); at = tree.at(at).parent) {
-    if (!tree.at(at).stored) path.push_back(tree.at(at).id);
+    if (!tree.at(at).stored) path.push_back(at);
   }
-  for (auto parent_first = path.rbegin(); parent_first != path.rend(); ++parent_first) note_unstored(*parent_first);
+  std::reverse(path.begin(), path.end());
+  return path;
 }
 
 bool CacheCore::shed_cold() {
@@ -290,7 +363,7 @@ bool CacheCore::shed_cold() {
   for (std::size_t i = 0; i < old.size() && gone < batch; ++i) {
     if (!tree.at(old[i]).children.empty()) continue;
     leave_ghost(old[i], cause);
-    set_stored(old[i], false);
+    forget_copy(old[i]);
     remove_node(old[i]);
     ++gone;
   }
@@ -298,12 +371,8 @@ bool CacheCore::shed_cold() {
   return gone > 0;
 }
 
-void CacheCore::forget_copies(NodeIndex top) {
-  for (const NodeIndex index : tree.subtree(top)) set_stored(index, false);
-}
-
 // Pins that end at the node or below it end with it.
-void CacheCore::drop_pins_below(NodeIndex top) {
+void CacheCore::drop_pins_below(NodeIndex top) noexcept {
   std::erase_if(pins, [&](const PinRecord& pin) {
     NodeIndex at = tree.find(pin.node);
     while (at != top && !tree.at(at).is_root()) at = tree.at(at).parent;
@@ -315,11 +384,14 @@ void CacheCore::drop_pins_below(NodeIndex top) {
 
 // A cold node whose copy is gone, and all below it.
 void CacheCore::forget_cold(NodeIndex top) {
-  drop_pins_below(top);
   Eviction cause;
   cause.at = options.clock->wall();
   cause.policy = kDiskLost;
-  remove_all(tree.subtree(top), &cause);
+  const std::vector<NodeIndex> nodes = tree.subtree(top);
+  leave_ghosts(nodes, cause);
+  forget_copy(top);
+  drop_pins_below(top);
+  remove_all(nodes);
 }
 
 }  // namespace larder::kv

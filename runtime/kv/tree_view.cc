@@ -120,7 +120,9 @@ CacheCounts PrefixCache::counts() const {
 std::vector<TenantUse> PrefixCache::use_by_tenant() const {
   const CacheCore& core = *core_;
   std::map<TenantId, TenantUse> uses;
-  for (const auto& [tenant, blocks] : core.owned) uses[tenant] = {tenant, blocks, 0};
+  for (const auto& [tenant, use] : core.owned) {
+    if (use.blocks > 0) uses[tenant] = {tenant, use.blocks, 0};
+  }
   for (const NodeIndex root : core.tree.roots()) {
     for (const NodeIndex index : core.tree.subtree(root)) {
       const Node& node = core.tree.at(index);

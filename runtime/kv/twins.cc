@@ -7,6 +7,7 @@
 #include "runtime/base/invariant.h"
 #include "runtime/kv/block_range.h"
 #include "runtime/kv/cache_core.h"
+#include "runtime/kv/room_for.h"
 
 namespace larder::kv {
 namespace {
@@ -132,6 +133,7 @@ std::vector<NodeIndex> CacheCore::rounded_twins(NodeIndex index) const {
 }
 
 void CacheCore::lose_rounded(const std::vector<NodeIndex>& nodes, std::span<const Digest256> identities) {
+  room_for(lost, stored_nodes.size() + nodes.size() * identities.size());
   for (const NodeIndex index : nodes) {
     const Node& node = tree.at(index);
     const RootOf& root = tree.facts_of(node.root);
