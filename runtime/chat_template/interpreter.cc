@@ -58,6 +58,7 @@ Interpreter::Interpreter(const Program& program, Meter meter, LocalTime time)
 Scope* Interpreter::new_scope(Scope* parent) {
   if (free_scopes_.empty()) {
     scopes_.push_back(std::make_unique<Scope>());
+    free_scopes_.reserve(scopes_.capacity());  // giving one back needs no memory
     free_scopes_.push_back(scopes_.back().get());
   }
   Scope* scope = free_scopes_.back();
