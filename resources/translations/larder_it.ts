@@ -792,6 +792,10 @@
         <translation>Risposte calcolate insieme; le altre attendono in coda.</translation>
     </message>
     <message>
+        <source>Models that may be loaded at the same time; one more takes the place of the idle one used longest ago.</source>
+        <translation>Modelli che possono restare caricati insieme; uno in più prende il posto di quello inattivo usato da più tempo.</translation>
+    </message>
+    <message>
         <source>Prompt tokens of one step when nothing else runs.</source>
         <translation>Token del prompt letti in un passo quando non c&apos;è altro da fare.</translation>
     </message>
@@ -1042,6 +1046,10 @@
         <translation>Risposte insieme</translation>
     </message>
     <message>
+        <source>Models at the same time</source>
+        <translation>Modelli insieme</translation>
+    </message>
+    <message>
         <source>Prompt tokens of one step</source>
         <translation>Token del prompt per passo</translation>
     </message>
@@ -1219,6 +1227,10 @@
     <message>
         <source>blocks</source>
         <translation>blocchi</translation>
+    </message>
+    <message>
+        <source>models</source>
+        <translation>modelli</translation>
     </message>
     <message>
         <source>tenants</source>

@@ -109,6 +109,8 @@ void ColdTier::chained(std::uint64_t ticket, ListedTree tree) {
   left_out_ += tree.left_out;
   if (to_list_.front()->lineage == kernels::KvScheme::kExact) {
     cache_.note_others(tree.others);
+    // Another model that is here may have named its identity and have no block there just now.
+    std::erase_if(tree.stale_identities, [this](const auto& each) { return disk_.has_named(each.second); });
     identities_->drop(tree.stale_identities, *requests_);
     for (const auto& named : lineages_.readable()) {
       const auto& there = tree.by_name;
@@ -147,6 +149,8 @@ void ColdTier::all_adopted() {
   entry_records_->bring_back(records->records, cache_, entries_, *requests_,
                              [this](TenantId tenant) { return services_.registry.scopes(tenant).ok(); });
 }
+
+bool ColdTier::has_named(std::uint64_t identity_record) const { return identities_->wrote(identity_record); }
 
 bool ColdTier::storing() const {
   return requests_ && disk_.stores() && list_ticket_ == 0 && identity_->weights_known;

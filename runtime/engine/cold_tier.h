@@ -77,6 +77,7 @@ class ColdTier final : public sched::TierGate {
   void on_event(const storage::StoreEvent& event);  // whose ticket is this part's
   void lost_below(const BlockKey& key) { cache_.drop_stored(key); }
   void chained(std::uint64_t ticket, ListedTree tree);
+  bool has_named(std::uint64_t identity_record) const;
   const Lineages& lineages() const { return lineages_; }
   std::uint64_t unlisted_blocks() const { return left_out_ + cache_.counts().forgotten_cold; }
 
@@ -93,6 +94,8 @@ class ColdTier final : public sched::TierGate {
   Taken round_block(NodeId node, const std::shared_ptr<const kv::Identity>& lineage);
   // One resident block of these is sampled, where none was yet.
   void sample_rounding(std::span<const NodeId> nodes, kernels::KvScheme scheme);
+  // Everything sealed has its copy below, or nothing goes there.
+  bool durable() const { return !storing() || (writing_.empty() && !cache_.has_unstored()); }
 
   // TierGate
   std::shared_ptr<const kv::PromptKeys> keys_for(const sched::SequenceSpec& spec) override;

@@ -33,7 +33,7 @@ class Engine::Core {
   tenant::Registry& registry() { return *opened_.registry; }
   observe::Metrics& metrics() { return metrics_; }
   LoopInbox& inbox() { return *inbox_; }
-  LoadedModelSlot& model() { return model_; }
+  LoadedModels& models() { return models_; }
   SnapshotSlot& snapshots() { return snapshots_; }
   std::atomic<std::uint32_t>& waiting() { return waiting_; }
   RequestId next_request_id() { return RequestId{next_request_.fetch_add(1)}; }
@@ -49,7 +49,7 @@ class Engine::Core {
   const Clock* clock_;
   Opened opened_;
   observe::Metrics metrics_;
-  LoadedModelSlot model_;
+  LoadedModels models_;
   SnapshotSlot snapshots_;
   std::shared_ptr<LoopInbox> inbox_;
   std::atomic<std::uint32_t> waiting_{0};

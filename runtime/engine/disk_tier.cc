@@ -151,6 +151,11 @@ bool DiskTier::drained() {
   return all;
 }
 
+bool DiskTier::has_named(std::uint64_t identity_record) const {
+  return std::any_of(tiers_.begin(), tiers_.end(),
+                     [identity_record](const ColdTier* tier) { return tier->has_named(identity_record); });
+}
+
 std::unique_ptr<DiskTier::Buffer> DiskTier::take_buffer(std::size_t bytes) {
   if (!has_buffer(bytes)) return nullptr;
   bytes_out_ += bytes;

@@ -72,6 +72,7 @@ class DiskTier {
   bool busy() const;     // the next turn has something to adopt
   bool waiting() const;  // a request waits for room or for blocks: ask again soon
   bool drained();        // all parts are
+  bool has_named(std::uint64_t identity_record) const;  // a part wrote this record since it joined
 
   void learn_scopes();  // those that the registry has gained
   void shred(const ScopeId& scope);

@@ -34,9 +34,23 @@ Status check_request(const Request& request, const LoadedModel& model) {
   return sample::validate_params(request.sampling, model.model->config().n_vocab);
 }
 
-Error unknown_model(const std::string& asked, const std::string& loaded) {
+Error unknown_model(const std::string& asked, const LoadedModels::List& models) {
+  std::string names;
+  for (const auto& model : models) names += (names.empty() ? "" : ", ") + model->name;
   return {ErrorCode::kNotFound,
-          "the model " + asked.substr(0, 128) + " is not loaded: ask for " + loaded + ", or load it first", "model"};
+          "the model " + asked.substr(0, 128) + " is not loaded: ask for " + names + ", or load it first", "model"};
+}
+
+// No name: the one loaded last. A name: whose it is, else whose file it is.
+std::shared_ptr<const LoadedModel> find_model(const LoadedModels::List& models, const std::string& asked) {
+  if (asked.empty()) return models.front();
+  for (const auto& model : models) {
+    if (model->name == asked) return model;
+  }
+  for (const auto& model : models) {
+    if (model->stem == asked) return model;
+  }
+  return nullptr;
 }
 
 log::Level log_level(const std::string& word) {
@@ -76,11 +90,12 @@ Result<std::shared_ptr<TokenStream>> Engine::submit(const Principal& who, Reques
   };
   Incoming incoming;
   incoming.submitted = core_->clock().now();
-  incoming.model = core_->model().get();
-  if (incoming.model == nullptr) {
+  const LoadedModels::List models = core_->models().all();
+  if (models.empty()) {
     return refuse({ErrorCode::kUnavailable, "no model is ready: load one, or wait until it is loaded", "model"});
   }
-  if (!incoming.model->answers_to(request.model)) return refuse(unknown_model(request.model, incoming.model->name));
+  incoming.model = find_model(models, request.model);
+  if (incoming.model == nullptr) return refuse(unknown_model(request.model, models));
   if (const Status checked = check_request(request, *incoming.model); !checked.ok()) return refuse(checked.error());
   const auto limit = static_cast<std::uint32_t>(core_->settings().integer(Key::kEngineQueueLimit));
   if (core_->waiting().fetch_add(1) >= limit) {
@@ -138,13 +153,13 @@ Principal Engine::local_admin() const {
 }
 
 Result<std::vector<Token>> Engine::tokenize(std::string_view text, bool parse_special) const {
-  const std::shared_ptr<const LoadedModel> model = core_->model().get();
+  const std::shared_ptr<const LoadedModel> model = core_->models().newest();
   if (model == nullptr) return Error{ErrorCode::kUnavailable, "no model is ready: load one first", "model"};
   return model->tokenizer->encode(text, parse_special);
 }
 
 Result<std::uint32_t> Engine::count_chat_tokens(const ChatPrompt& prompt) const {
-  const std::shared_ptr<const LoadedModel> model = core_->model().get();
+  const std::shared_ptr<const LoadedModel> model = core_->models().newest();
   if (model == nullptr) return Error{ErrorCode::kUnavailable, "no model is ready: load one first", "model"};
   ASSIGN_OR_RETURN(const PreparedPrompt prepared, prepare_prompt(*model, Prompt(prompt), core_->clock().wall()));
   return static_cast<std::uint32_t>(prepared.tokens.size());
@@ -157,7 +172,7 @@ std::string Engine::metrics_text() const {
   return core_->metrics().text();
 }
 
-bool Engine::ready() const { return core_->model().get() != nullptr; }
+bool Engine::ready() const { return core_->models().newest() != nullptr; }
 
 void Engine::announce(std::string_view url) { core_->dir().set_url(url); }
 

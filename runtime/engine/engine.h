@@ -18,6 +18,7 @@
 
 #include "runtime/base/clock.h"
 #include "runtime/base/result.h"
+#include "runtime/engine/pool_size.h"
 #include "runtime/engine/request.h"
 #include "runtime/engine/snapshot.h"
 #include "runtime/engine/token_stream.h"
@@ -44,6 +45,8 @@ using ExecutorFactory = std::function<Result<std::unique_ptr<exec::Executor>>(st
 
 using DiskOpener = std::function<Result<std::unique_ptr<storage::Disk>>()>;
 
+using MemoryReader = std::function<MemoryFacts()>;
+
 using WeightsHasher = std::function<Result<Digest256>(const gguf::File&, const model::DigestOptions&)>;
 
 struct EngineOptions {
@@ -55,6 +58,7 @@ struct EngineOptions {
   ExecutorFactory make_executor;                               // empty: CUDA where usable, else CPU
   WeightsHasher hash_weights;                                  // empty: model::weights_digest
   DiskOpener open_disk;                                        // of the disk tier; empty: io_uring, else threads
+  MemoryReader read_memory;                                    // empty: /proc and the control group
 };
 
 class Engine {
@@ -64,7 +68,8 @@ class Engine {
   static Result<std::unique_ptr<Engine>> open(EngineOptions options);
   ~Engine();  // cancels what runs, seals, closes; within 5 s
 
-  // Answers a stream at once; a refusal (unknown model, queue full, too long) is its only event or an error here.
+  // Answers a stream at once; a refusal (unknown model, queue full, too long) is its only event or an error here. A
+  // request that names no model goes to the one loaded last.
   // Errors: kNotFound (model), kUnavailable (still loading), kResourceExhausted (queue full), kInvalidArgument.
   Result<std::shared_ptr<TokenStream>> submit(const Principal& who, Request request);
 
@@ -80,7 +85,7 @@ class Engine {
   // The admin who sits at this machine's window.
   Principal local_admin() const;
 
-  // Tokens and text with the loaded model, without running it (counts, tools). Off the engine thread, on the caller's.
+  // Tokens and text with the model loaded last, without running it (counts, tools). On the caller's thread.
   Result<std::vector<Token>> tokenize(std::string_view text, bool parse_special) const;
   Result<std::uint32_t> count_chat_tokens(const ChatPrompt& prompt) const;
 

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// LoadedModel: everything about the model that answers now and that never changes while it is loaded; shared by the
-// engine thread, the preparation pool and callers who only count tokens. LoadedModelSlot: where the newest one is
-// found. Threads:  LoadedModel immutable, any; the slot any.
+// LoadedModel: everything about a model that answers and that never changes while it is loaded; shared by the engine
+// thread, the preparation pool and callers who only count tokens. LoadedModels: where those that answer now are found.
+// Threads:  LoadedModel immutable, any; LoadedModels any.
 #pragma once
 
 #include <cstdint>
 #include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "kernels/layout/kv_layout.h"
 #include "runtime/base/ids.h"
@@ -21,7 +22,7 @@ namespace larder::engine {
 
 struct LoadedModel {
   ModelId id{};
-  std::string name;  // general.name of the file, else its stem
+  std::string name;  // general.name of the file, else its stem; no two that answer have the same
   std::string stem;  // file name without .gguf, an alias
   std::shared_ptr<const model::Model> model;
   std::shared_ptr<const tokenizer::Tokenizer> tokenizer;
@@ -31,24 +32,29 @@ struct LoadedModel {
   kernels::KvLayout layout;
   std::uint32_t pool_blocks = 0;
   std::uint32_t max_request_tokens = 0;  // prompt and answer together
-
-  bool answers_to(const std::string& asked) const { return asked.empty() || asked == name || asked == stem; }
 };
 
-class LoadedModelSlot {
+class LoadedModels {
  public:
-  std::shared_ptr<const LoadedModel> get() const EXCLUDES(mutex_) {
+  using List = std::vector<std::shared_ptr<const LoadedModel>>;  // the one loaded last first
+
+  List all() const EXCLUDES(mutex_) {
     MutexLock lock(mutex_);
-    return model_;
+    return models_;
   }
-  void set(std::shared_ptr<const LoadedModel> model) EXCLUDES(mutex_) {
+  // Null: none.
+  std::shared_ptr<const LoadedModel> newest() const EXCLUDES(mutex_) {
     MutexLock lock(mutex_);
-    model_.swap(model);
+    return models_.empty() ? nullptr : models_.front();
+  }
+  void set(List models) EXCLUDES(mutex_) {
+    MutexLock lock(mutex_);
+    models_.swap(models);
   }
 
  private:
   mutable Mutex mutex_;
-  std::shared_ptr<const LoadedModel> model_ GUARDED_BY(mutex_);
+  List models_ GUARDED_BY(mutex_);
 };
 
 }  // namespace larder::engine

@@ -27,7 +27,8 @@ EngineLoop::EngineLoop(Services& services)
       disk_(services),
       models_(services, disk_, entries_, requests_,
               {[this](ResidentModel& model, const Status& status) { end_all_of(model, status); },
-               [this] { model_changed(); }}),
+               [this](ModelId model) { return !requests_.active_of(model).empty(); },
+               [this](ResidentModel& model) { model_ready(model); }, [this](ModelId model) { model_gone(model); }}),
       tiers_(services, models_, disk_, jobs_, promises_, job_hooks()),
       history_(services.clock.wall()),
       snapshots_(services, services.clock.wall()),
@@ -115,10 +116,30 @@ bool EngineLoop::device_busy() const {
 void EngineLoop::run_step() {
   for (const auto& [seq, status] : requests_.take_orphans()) cancel_sequence(seq, status);
   if (device_busy()) return;
+  models_.share_pools();
+  std::vector<sched::Contender> contenders;
+  bool any_runs = models_.pools_busy() || disk_.waiting();
   for (const auto& model : models_.all()) {
     if (model->draining()) continue;
-    if (std::optional<exec::Step> step = model->scheduler().next_step()) return model->submit(std::move(*step));
+    contenders.push_back({model->id(), model->scheduler().demand(), model->admits()});
+    any_runs = any_runs || model->scheduler().room_need().running > 0;
   }
+  if (try_step(contenders) || any_runs) return;
+  // Nobody will give room any more: who waits for it starts, and is told what it lacks.
+  for (sched::Contender& each : contenders) each.admits = true;
+  static_cast<void>(try_step(contenders));
+}
+
+bool EngineLoop::try_step(const std::vector<sched::Contender>& contenders) {
+  for (const auto& [id, turn] : turns_.order(contenders)) {
+    ResidentModel& model = *models_.of(id);
+    std::optional<exec::Step> step = model.scheduler().next_step(turn);
+    if (!step) continue;
+    turns_.ran(id, model.scheduler().running_rows());
+    model.submit(std::move(*step));
+    return true;
+  }
+  return false;
 }
 
 void EngineLoop::end_overdue() {
@@ -138,7 +159,7 @@ std::chrono::nanoseconds EngineLoop::longest_wait() const {
   Ticks wait = std::chrono::duration_cast<std::chrono::nanoseconds>(kLongestWait).count();
   if (const std::optional<Ticks> deadline = requests_.next_deadline()) wait = std::min(wait, *deadline - now);
   if (const std::optional<Ticks> wake = tiers_.wake()) wait = std::min(wait, *wake - now);
-  if (disk_.waiting()) wait = std::min(wait, kAskAgainNs);
+  if (disk_.waiting() || models_.pools_busy()) wait = std::min(wait, kAskAgainNs);
   if (snapshot_wanted_) wait = std::min(wait, last_snapshot_ + kSnapshotEveryNs - now);
   return std::chrono::nanoseconds(std::max<Ticks>(wait, 0));
 }
@@ -153,15 +174,19 @@ void EngineLoop::publish_if_due() {
       snapshots_.build({models_, disk_, requests_, packs_, entries_, history_, jobs_, promises_}));
 }
 
-// Packs are counted anew with the model's own template and vocabulary; entries named nodes of the old tree.
-void EngineLoop::model_changed() {
-  packs_.forget_model();
-  promises_.forget_all();
-  entries_.clear();
+void EngineLoop::model_gone(ModelId model) {
+  turns_.forget(model);
+  packs_.forget(model);
+  promises_.forget(model);
+  entries_.sweep([this](NodeId node) { return models_.of(node) != nullptr; });
   snapshot_wanted_ = true;
-  const ResidentModel* newest = models_.newest();
-  const std::shared_ptr<const LoadedModel> model = newest == nullptr ? nullptr : newest->loaded();
-  if (model == nullptr || model->chat == nullptr) return;
+}
+
+// Packs are counted with the model's own template and vocabulary.
+void EngineLoop::model_ready(ResidentModel& ready) {
+  snapshot_wanted_ = true;
+  const std::shared_ptr<const LoadedModel> model = ready.loaded();
+  if (model->chat == nullptr) return;
   for (const entry::Pack& pack : packs_.packs()) {
     // A full queue leaves a pack uncounted until it is warmed.
     static_cast<void>(services_.preparation.post([id = pack.id, prompt = pack_prompt(pack), model,
@@ -170,7 +195,7 @@ void EngineLoop::model_changed() {
       if (!prefix.ok()) return;
       inbox->push_reserved([id, model, tokens = static_cast<std::uint32_t>(prefix->tokens.size())](EngineLoop& loop) {
         if (loop.models().of(model->id) == nullptr) return;
-        loop.packs().set_tokens(id, tokens);
+        loop.packs().set_tokens(model->id, id, tokens);
         loop.want_snapshot();
       });
     }));
@@ -181,7 +206,8 @@ RequestId EngineLoop::next_request_id() { return RequestId{services_.next_reques
 
 void EngineLoop::begin(Incoming incoming) {
   const RequestId id = incoming.id;
-  const ResidentModel* resident = models_.of(incoming.model->id);
+  ResidentModel* resident = models_.of(incoming.model->id);
+  if (resident != nullptr) resident->used();
   const bool gone = closing_ || resident == nullptr || !resident->answers();
   const auto model = incoming.model;
   auto prompt = std::make_shared<Prompt>(std::move(incoming.request.prompt));
@@ -198,8 +224,8 @@ void EngineLoop::begin(Incoming incoming) {
   const bool posted = services_.preparation.post(
       [id, model, prompt, scope = scopes->back(), inbox = services_.inbox, &clock = services_.clock] {
         auto result = std::make_shared<Result<Prepared>>(prepare(*model, *prompt, scope, clock));
-        inbox->push_reserved([id, result](EngineLoop& loop) {
-          if (result->ok()) loop.promises().prompted(id, *(*result)->keys);
+        inbox->push_reserved([id, model, result](EngineLoop& loop) {
+          if (result->ok()) loop.promises().prompted(id, model->id, *(*result)->keys);
           loop.prepared(id, *result);
         });
       });
@@ -312,10 +338,11 @@ void EngineLoop::note_ended(const Ended& ended) {
                           done.cached_tokens, done.completion_tokens, record.verdict.saved_ms,
                           record.usage.completion_tokens > 0 ? record.timings.first_token_ms : -1});
   }
-  if (ended.report.end_node.value == 0) return;
   if (ended.internal && ended.label.empty()) return;  // a run that has its entry
-  const ResidentModel* model = models_.of(ModelId{record.model});
+  ResidentModel* model = models_.of(ModelId{record.model});
   if (model == nullptr) return;
+  model->used();
+  if (ended.report.end_node.value == 0) return;
   if (const auto path = model->cache().locate(ended.report.end_node); path.ok()) {
     entries_.note({ended.who.tenant, ended.label, *path, record.sections, record.verdict.reused_tokens,
                    record.verdict.saved_ms, services_.clock.wall()});

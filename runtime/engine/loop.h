@@ -64,10 +64,12 @@ class EngineLoop {
   void turn();
   void run_tasks();
   void run_step();
+  bool try_step(const std::vector<sched::Contender>& contenders);
   bool device_busy() const;
   void cancel_sequence(SeqId seq, const Status& status);
   void end_overdue();
-  void model_changed();
+  void model_ready(ResidentModel& ready);
+  void model_gone(ModelId model);
   void note_ended(const Ended& ended);
   void check_promises(const Ended& ended);
   TierJobs::Hooks job_hooks();
@@ -83,6 +85,7 @@ class EngineLoop {
   JobList jobs_;
   ReusePromises promises_;
   TierJobs tiers_;
+  sched::Turns turns_;
   PackShelf packs_;
   observe::History history_;
   SnapshotBuilder snapshots_;

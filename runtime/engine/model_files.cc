@@ -57,11 +57,13 @@ std::shared_ptr<kv::Identity> identity_of(const gguf::File& file, const std::str
   return identity;
 }
 
-Status size_pool(const settings::Settings& settings, LoadedParts& parts) {
+Status size_pool(const LoadWish& load, const settings::Settings& settings, LoadedParts& parts) {
   const model::Model& file = *parts.model.model;
   PoolWish wish;
-  wish.pool_bytes = static_cast<std::uint64_t>(settings.integer(Key::kPoolBytes));
-  if (wish.pool_bytes == 0) wish.pool_bytes = default_pool_bytes(read_memory_facts(), file.weight_bytes());
+  wish.pool_bytes = load.kv_bytes;
+  if (wish.pool_bytes == 0) wish.pool_bytes = static_cast<std::uint64_t>(settings.integer(Key::kPoolBytes));
+  if (wish.pool_bytes == 0) wish.pool_bytes = default_pool_bytes(load.memory, file.weight_bytes());
+  parts.kv_bytes = wish.pool_bytes;
   wish.block_bytes = parts.model.layout.block_bytes();
   wish.model_context = file.config().n_context;
   wish.max_tokens = static_cast<std::uint32_t>(settings.integer(Key::kEngineMaxTokens));
@@ -69,7 +71,8 @@ Status size_pool(const settings::Settings& settings, LoadedParts& parts) {
   ASSIGN_OR_RETURN(parts.pool, plan_pool(wish));
   parts.model.pool_blocks = parts.pool.blocks;
   parts.model.max_request_tokens = parts.pool.max_request_tokens;
-  parts.executor.block_count = parts.pool.blocks;
+  parts.executor.block_count = 1;  // the rest when its share of the budget is known
+  parts.executor.most_blocks = parts.pool.blocks;
   parts.executor.kv_type = parts.model.layout.type;
   parts.executor.threads = static_cast<std::uint32_t>(settings.integer(Key::kEngineThreads));
   parts.executor.max_rows = kMaxStepRows;
@@ -79,10 +82,12 @@ Status size_pool(const settings::Settings& settings, LoadedParts& parts) {
 
 }  // namespace
 
-Result<LoadedParts> load_parts(const std::string& path, const std::string& digest_cache,
+Result<LoadedParts> load_parts(const LoadWish& wish, const std::string& digest_cache,
                                const settings::Settings& settings, const LoadWatch& watch) {
+  const std::string& path = wish.path;
   ASSIGN_OR_RETURN(const std::shared_ptr<const gguf::File> file, gguf::File::open(path));
   LoadedParts parts;
+  parts.memory = wish.memory;
   ASSIGN_OR_RETURN(parts.model.model, model::Model::from_file(file, {watch.progress, watch.cancel.get()}));
   ASSIGN_OR_RETURN(tokenizer::Vocab vocab, read_vocab(*file));
   ASSIGN_OR_RETURN(parts.model.tokenizer, tokenizer::Tokenizer::create(std::move(vocab)));
@@ -98,7 +103,7 @@ Result<LoadedParts> load_parts(const std::string& path, const std::string& diges
   parts.model.name = config.name.empty() ? parts.model.stem : config.name;
   const auto kv_type = settings.text(Key::kPoolKvType) == "f32" ? kernels::KvType::kF32 : kernels::KvType::kF16;
   parts.model.layout = config.kv_layout(kv_type);
-  RETURN_IF_ERROR(size_pool(settings, parts));
+  RETURN_IF_ERROR(size_pool(wish, settings, parts));
   parts.identity = identity_of(*file, digest_cache);
   parts.identity->rope = rope_text(config);
   parts.identity->kv_type = kv_type;

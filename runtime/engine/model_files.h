@@ -28,7 +28,15 @@ struct LoadedParts {
   LoadedModel model;  // without its identity
   std::shared_ptr<kv::Identity> identity;  // without arithmetic_id: the executor says that
   PoolPlan pool;
+  std::uint64_t kv_bytes = 0;  // of which the pool was made
+  MemoryFacts memory;          // as they were then
   exec::ExecutorOptions executor;
+};
+
+struct LoadWish {
+  std::string path;
+  std::uint64_t kv_bytes = 0;  // of all models together, as the first of them chose; 0: this is the first
+  MemoryFacts memory;
 };
 
 struct LoadWatch {
@@ -37,7 +45,7 @@ struct LoadWatch {
 };
 
 // The weights' digest is taken from the cache; where that does not have it, a random load id stands in.
-Result<LoadedParts> load_parts(const std::string& path, const std::string& digest_cache,
+Result<LoadedParts> load_parts(const LoadWish& wish, const std::string& digest_cache,
                                const settings::Settings& settings, const LoadWatch& watch);
 
 // `name` as a path: absolute, or a file of the models folder (no separators).

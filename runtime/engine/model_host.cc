@@ -20,13 +20,13 @@ ModelHost::ModelHost(Services& services, DiskTier& disk, entry::EntryBook& entri
     : services_(services),
       hooks_(std::move(hooks)),
       history_(kMaxGhosts, kMaxMarks),
-      shared_{services, disk, entries, sink, history_} {}
+      shared_{services, disk, entries, sink, history_, ids_} {}
 
 ModelHost::~ModelHost() { close(); }
 
 void ModelHost::load(const std::string& path, VerbDone done) {
-  if (loading_ || any_drains()) {
-    done->answer(Error{ErrorCode::kConflict, "another model is being loaded or unloaded: wait, or cancel it", path});
+  if (loading_) {
+    done->answer(Error{ErrorCode::kConflict, "another model is being loaded: wait, or cancel it", path});
     return;
   }
   loading_ = std::make_unique<Loading>();
@@ -46,9 +46,15 @@ void ModelHost::load(const std::string& path, VerbDone done) {
       if (loading != nullptr && loading->id == id) loading->progress = std::max(loading->progress, progress);
     }));
   };
-  const bool posted = services_.loader.post([inbox, id, path, watch, &services = services_] {
+  LoadWish wish;
+  wish.path = path;
+  const bool first = std::all_of(models_.begin(), models_.end(),
+                                 [&](const auto& model) { return model->draining() || model->path() == path; });
+  if (!first) wish.kv_bytes = kv_bytes_;
+  const bool posted = services_.loader.post([inbox, id, wish, watch, &services = services_]() mutable {
+    wish.memory = services.read_memory();
     auto parts =
-        std::make_shared<Result<LoadedParts>>(load_parts(path, services.digest_cache, services.settings, watch));
+        std::make_shared<Result<LoadedParts>>(load_parts(wish, services.digest_cache, services.settings, watch));
     inbox->push_reserved([id, parts](EngineLoop& loop) { loop.models().parts_ready(id, std::move(*parts)); });
   });
   if (!posted) load_failed({ErrorCode::kUnavailable, "the loader is busy: try again", path});
@@ -72,11 +78,46 @@ void ModelHost::parts_ready(ModelId id, Result<LoadedParts> parts) {
   if (!loading_ || loading_->id != id) return;
   if (!parts.ok()) return load_failed(parts.error());
   if (loading_->cancel->load()) return load_failed({ErrorCode::kCancelled, "loading was cancelled", loading_->path});
+  RoomWish wish;
+  wish.weight_bytes = parts->model.model->weight_bytes();
+  wish.kv_bytes = parts->kv_bytes;
+  wish.memory_bytes = parts->memory.reachable();
+  wish.max_models = static_cast<std::uint32_t>(services_.settings.integer(settings::Key::kEngineMaxModels));
+  const Result<std::vector<ModelId>> going = room_for(wish, facts());
+  if (!going.ok()) return load_failed(going.error());
   loading_->parts = std::move(parts).value();
   loading_->parts->model.id = id;
   loading_->progress = 1;
-  if (models_.empty()) return make_executor();
-  begin_drain(*models_.front(), nullptr, "another model is being loaded");
+  for (const ModelId each : *going) begin_drain(*of(each), "another model takes its place");
+  tick();
+  make_executor_if_free();
+}
+
+// Of those that stay unless they have to go.
+std::vector<ResidentFacts> ModelHost::facts() const {
+  std::vector<ResidentFacts> all;
+  for (const auto& model : models_) {
+    if (model->draining()) continue;
+    ResidentFacts facts;
+    facts.id = model->id();
+    facts.weight_bytes = model->loaded()->model->weight_bytes();
+    facts.busy = hooks_.busy(model->id());
+    facts.replaced = model->path() == loading_->path;
+    facts.last_use = model->last_use();
+    all.push_back(facts);
+  }
+  return all;
+}
+
+// Two files may call their models the same; who asks by name needs to tell them apart.
+void ModelHost::name_apart(LoadedParts& parts) const {
+  const auto taken = [this](const std::string& name) {
+    return std::any_of(models_.begin(), models_.end(),
+                       [&name](const auto& model) { return model->loaded()->name == name; });
+  };
+  LoadedModel& model = parts.model;
+  if (taken(model.name)) model.name = model.stem;
+  for (int next = 2; taken(model.name); ++next) model.name = model.stem + "-" + std::to_string(next);
 }
 
 ResidentModel* ModelHost::newest() const {
@@ -107,28 +148,33 @@ bool ModelHost::any_drains() const {
   return std::any_of(models_.begin(), models_.end(), [](const auto& model) { return model->draining(); });
 }
 
-// Who is asked for a request's model sees those that answer.
 void ModelHost::publish() {
-  const ResidentModel* model = newest();
-  services_.model.set(model == nullptr ? nullptr : model->loaded());
+  LoadedModels::List answering;
+  for (auto model = models_.rbegin(); model != models_.rend(); ++model) {
+    if ((*model)->answers()) answering.push_back((*model)->loaded());
+  }
+  services_.models.set(std::move(answering));
 }
 
-void ModelHost::begin_drain(ResidentModel& model, VerbDone done, const char* why) {
-  unload_done_ = std::move(done);
+void ModelHost::begin_drain(ResidentModel& model, const char* why) {
   model.begin_drain();
   publish();
   hooks_.end_requests(model, Error{ErrorCode::kUnavailable, std::string("the model was unloaded: ") + why, ""});
   model.abort_running();
-  tick();
 }
 
 void ModelHost::unload(ModelId id, VerbDone done) {
-  if (loading_ && loading_->id == id) {
-    loading_->cancel->store(true);
-    done->answer(VerbResult{});
-    return;
-  }
   ResidentModel* model = of(id);
+  if (loading_ && loading_->id == id) {
+    if (model == nullptr) {
+      loading_->cancel->store(true);
+      done->answer(VerbResult{});
+      return;
+    }
+    const VerbDone loaded = loading_->done;
+    loading_.reset();
+    loaded->answer(Error{ErrorCode::kCancelled, "the model was unloaded before it was ready", ""});
+  }
   if (model == nullptr) {
     if (failed_ && failed_->id == id) {
       failed_.reset();
@@ -142,26 +188,44 @@ void ModelHost::unload(ModelId id, VerbDone done) {
     done->answer(Error{ErrorCode::kConflict, "the model is being unloaded already", ""});
     return;
   }
-  begin_drain(*model, std::move(done), "it was asked for");
+  unloads_[id] = std::move(done);
+  begin_drain(*model, "it was asked for");
+  tick();
 }
 
 void ModelHost::tick() {
-  const auto found = std::find_if(models_.begin(), models_.end(), [](const auto& model) { return model->draining(); });
-  if (found == models_.end() || !(*found)->drained()) return;
-  drop(**found);
-  hooks_.changed();
-  if (const VerbDone done = std::exchange(unload_done_, nullptr)) done->answer(VerbResult{});
-  if (loading_ && loading_->parts) make_executor();
+  for (std::size_t i = models_.size(); i > 0; --i) {
+    ResidentModel& model = *models_[i - 1];
+    model.turn_pool();
+    if (!model.draining() || !model.drained()) continue;
+    const ModelId id = model.id();
+    drop(model);
+    hooks_.gone(id);
+    const auto unload = unloads_.find(id);
+    if (unload == unloads_.end()) continue;
+    const VerbDone done = std::move(unload->second);
+    unloads_.erase(unload);
+    done->answer(VerbResult{});
+  }
+  make_executor_if_free();
 }
 
 void ModelHost::drop(ResidentModel& model) {
+  const sched::SchedulerCounts counts = model.scheduler().counts();
+  past_.prefill_rows += counts.prefill_rows;
+  past_.decode_rows += counts.decode_rows;
+  past_.steps += counts.steps;
+  past_.evicted_blocks += model.cache().counts().evicted_blocks;
   // Giving a large arena back takes a while; the loader does it, in order with the next one's making.
   std::shared_ptr<exec::Executor> executor = model.retire();
   std::erase_if(models_, [&model](const auto& each) { return each.get() == &model; });
   if (!services_.loader.post([executor]() mutable { executor.reset(); })) executor.reset();
 }
 
-void ModelHost::make_executor() {
+// A checked file waits until those are gone that go.
+void ModelHost::make_executor_if_free() {
+  if (!loading_ || !loading_->parts || loading_->making || any_drains()) return;
+  loading_->making = true;
   const ModelId id = loading_->id;
   const std::uint64_t generation = next_generation_++;
   const auto inbox = services_.inbox;
@@ -185,17 +249,69 @@ void ModelHost::make_executor() {
 void ModelHost::executor_ready(ModelId id, std::uint64_t generation, const MadeExecutor& made) {
   if (!loading_ || loading_->id != id) return;
   if (!made->ok()) return load_failed(made->error());
-  auto next = std::make_unique<ResidentModel>(shared_, generation, std::move(*loading_->parts),
-                                              std::move(*made).value());
-  ResidentModel& model = *next;
-  models_.push_back(std::move(next));
+  if (loading_->cancel->load()) {
+    static_cast<void>(services_.loader.post([made] { made->value().reset(); }));
+    return load_failed({ErrorCode::kCancelled, "loading was cancelled", loading_->path});
+  }
+  LoadedParts parts = std::move(*loading_->parts);
+  loading_->parts.reset();
+  kv_bytes_ = parts.kv_bytes;
+  name_apart(parts);
+  models_.push_back(
+      std::make_unique<ResidentModel>(shared_, generation, std::move(parts), std::move(*made).value()));
+  ResidentModel& model = *models_.back();
+  share_pools();
+  bound_pins(model);
+  model.begin([this, &model] { answers_now(model); });
+}
+
+void ModelHost::answers_now(ResidentModel& model) {
+  publish();
+  hooks_.ready(model);
+  if (!loading_ || loading_->id != model.id()) return;
   const VerbDone done = loading_->done;
   loading_.reset();
-  model.begin([this, done] {
-    publish();
-    hooks_.changed();
-    done->answer(VerbResult{});
-  });
+  done->answer(VerbResult{});
+}
+
+void ModelHost::share_pools() {
+  if (models_.empty()) return;
+  std::vector<PoolShare> shares;
+  for (const auto& model : models_) shares.push_back(model->pool_share());
+  const std::vector<std::uint32_t> limits = share_pool(kv_bytes_, shares);
+  // Lower ones first: their free blocks are what the others get.
+  for (const bool lowers : {true, false}) {
+    for (std::size_t i = 0; i < limits.size(); ++i) {
+      if (limits[i] != shares[i].limit && (limits[i] < shares[i].limit) == lowers) {
+        models_[i]->set_pool_limit(limits[i]);
+      }
+    }
+  }
+}
+
+bool ModelHost::pools_busy() const {
+  return std::any_of(models_.begin(), models_.end(), [](const auto& model) { return model->pool_busy(); });
+}
+
+// One longest request of any of them fits beside all pins.
+std::uint64_t ModelHost::pin_budget_bytes() const {
+  const auto percent = static_cast<std::uint64_t>(services_.settings.integer(settings::Key::kPinsBudgetPercent));
+  std::uint64_t longest = 0;
+  for (const auto& model : models_) {
+    longest = std::max(longest, model->longest_request_blocks() * model->block_bytes());
+  }
+  const std::uint64_t share = kv_bytes_ / 100 * percent + kv_bytes_ % 100 * percent / 100;
+  return models_.empty() ? 0 : std::min(share, kv_bytes_ - std::min(kv_bytes_, longest));
+}
+
+void ModelHost::bound_pins(ResidentModel& model) const {
+  std::uint64_t others = 0;
+  for (const auto& other : models_) {
+    if (other.get() != &model) others += other->cache().counts().pinned * other->block_bytes();
+  }
+  const std::uint64_t budget = pin_budget_bytes();
+  const std::uint64_t left = budget > others ? budget - others : 0;
+  model.bound_pins(static_cast<std::uint32_t>(left / model.block_bytes()));
 }
 
 void ModelHost::apply_settings() {
@@ -205,15 +321,18 @@ void ModelHost::apply_settings() {
 void ModelHost::close() {
   if (loading_) loading_->cancel->store(true);
   loading_.reset();
-  services_.model.set(nullptr);
+  services_.models.set({});
   shared_.disk.close();
   models_.clear();
 }
 
+// Those that answer first, the one loaded last before the others.
 std::vector<ModelInfo> ModelHost::infos() const {
   std::vector<ModelInfo> infos;
-  for (const auto& model : models_) infos.push_back(model->info());
-  if (loading_) {
+  for (auto model = models_.rbegin(); model != models_.rend(); ++model) infos.push_back((*model)->info());
+  std::stable_partition(infos.begin(), infos.end(),
+                        [](const ModelInfo& info) { return info.state == ModelInfo::State::kReady; });
+  if (loading_ && of(loading_->id) == nullptr) {
     ModelInfo info;
     info.id = loading_->id;
     info.state = ModelInfo::State::kLoading;

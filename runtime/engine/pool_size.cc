@@ -56,8 +56,13 @@ MemoryFacts read_memory_facts() {
     facts.available = std::min(facts.available, *limit > used ? *limit - used : 0);
   }
   std::ifstream statm("/proc/self/statm");
-  std::uint64_t pages = 0;
-  if (statm >> pages >> pages) facts.resident = pages * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
+  std::uint64_t resident = 0;
+  std::uint64_t shared = 0;
+  if (statm >> resident >> resident >> shared) {
+    const auto page = static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
+    facts.resident = resident * page;
+    facts.own = (resident - std::min(resident, shared)) * page;
+  }
   return facts;
 }
 

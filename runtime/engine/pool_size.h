@@ -4,6 +4,7 @@
 // Threads: pure, but for read_memory_facts, which reads /proc and /sys.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
 #include "runtime/base/result.h"
@@ -14,6 +15,10 @@ struct MemoryFacts {
   std::uint64_t total = 0;      // RAM, or the control group's limit where that is less
   std::uint64_t available = 0;  // of it, what could be taken now
   std::uint64_t resident = 0;   // of this process
+  std::uint64_t own = 0;        // of it, what is not in a file: the pools
+
+  // All that this process can have: mapped files give way.
+  std::uint64_t reachable() const { return std::min(total, available + own); }
 };
 
 MemoryFacts read_memory_facts();

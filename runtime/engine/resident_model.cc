@@ -14,6 +14,8 @@ namespace {
 
 using settings::Key;
 
+constexpr std::uint32_t kStepHeadroomBlocks = 96;  // rows of the largest step, and a batch of answers
+
 ModelInfo info_of(const LoadedModel& loaded, const exec::DeviceInfo& device) {
   ModelInfo info;
   info.id = loaded.id;
@@ -47,19 +49,22 @@ ResidentModel::ResidentModel(const Shared& shared, std::uint64_t generation, Loa
   loaded_ = std::make_shared<const LoadedModel>(std::move(parts.model));
   kv::CacheOptions cache;
   cache.block_count = executor_->block_count();
-  cache.longest_request_blocks = (loaded_->max_request_tokens + kernels::kBlockTokens - 1) / kernels::kBlockTokens;
+  cache.longest_request_blocks = longest_request_blocks();
   cache.pin_budget_blocks = parts.pool.pin_budget_blocks;
   cache.clock = &services_.clock;
   cache.history = &shared.history;
+  cache.ids = &shared.ids;
   cache.tier = pool_tier();
   cache.lower_tier = true;
   cache.max_cold_nodes = max_cold_nodes(services_.settings);
   cache_ = std::make_unique<kv::PrefixCache>(std::move(cache), std::make_unique<storage::LeafLru>());
+  pool_limit_ = std::make_unique<PoolLimit>(*cache_, *executor_, services_.clock);
   cold_ = std::make_unique<ColdTier>(
       services_, shared.disk, ColdTier::Parts{generation_, *cache_, *executor_, identity_, shared.entries});
   scheduler_ = std::make_unique<sched::Scheduler>(*cache_, shared.sink, services_.clock, limits());
   scheduler_->set_tier_gate(cold_.get());
   apply_settings();
+  used();
 }
 
 ResidentModel::~ResidentModel() { close(); }
@@ -68,7 +73,7 @@ void ResidentModel::begin(std::function<void()> ready) {
   cold_->begin([this, ready = std::move(ready)] {
     ready_ = true;
     start_hashing();
-    log::info("engine", "model ready: " + loaded_->name + ", pool of " + std::to_string(executor_->block_count()) +
+    log::info("engine", "model ready: " + loaded_->name + ", pool of " + std::to_string(pool_limit_->blocks()) +
                             " blocks, " + executor_->info().arithmetic_id);
     ready();
   });
@@ -129,6 +134,49 @@ void ResidentModel::abort_running() {
   if (const std::uint64_t step = scheduler_->running_step(); step != 0) executor_->abort(step);
 }
 
+PoolShare ResidentModel::pool_share() const {
+  const kv::CacheCounts counts = cache_->counts();
+  PoolShare share;
+  share.block_bytes = block_bytes();
+  share.limit = pool_limit_->blocks();
+  share.taken = counts.pool.total - counts.pool.free;
+  share.kept = std::min(share.taken, share.taken - counts.evictable);
+  share.last_use = last_use_;
+  if (draining_) return share;
+  const sched::RoomNeed need = scheduler_->room_need();
+  const std::uint32_t most = loaded_->pool_blocks;
+  if (need.running > 0) share.running = std::min(most, counts.pinned + need.running);
+  if (need.waiting > 0) share.waiting = std::min(most, counts.pinned + need.waiting);
+  if (!settled_) share.headroom = first_blocks();
+  if (!scheduler_->idle()) {
+    const std::uint32_t steps = std::min(kStepHeadroomBlocks, std::max(need.running, need.waiting));
+    share.headroom = std::max(share.headroom, steps);
+  }
+  return share;
+}
+
+// A chunk, or one longest request.
+std::uint32_t ResidentModel::first_blocks() const {
+  const std::uint64_t budget = loaded_->pool_blocks * block_bytes();
+  return std::max(static_cast<std::uint32_t>(pool_chunk_bytes(budget) / block_bytes()), longest_request_blocks());
+}
+
+void ResidentModel::set_pool_limit(std::uint32_t blocks) {
+  settled_ = settled_ || blocks >= first_blocks();
+  const Status set = pool_limit_->set(std::max(1u, blocks));
+  if (!set.ok()) log::warning("engine", "the pool of " + loaded_->name + " was not changed: " + to_string(set.error()));
+}
+
+bool ResidentModel::admits() const {
+  const PoolShare share = pool_share();
+  return share.waiting <= share.limit;
+}
+
+void ResidentModel::bound_pins(std::uint32_t budget_blocks) {
+  // Where pins are beyond it already, the bounds they were made under stay.
+  static_cast<void>(cache_->set_pin_bounds({loaded_->pool_blocks, budget_blocks, longest_request_blocks()}));
+}
+
 void ResidentModel::begin_drain() {
   draining_ = true;
   stop_hashing();
@@ -139,6 +187,7 @@ bool ResidentModel::drained() { return scheduler_->running_step() == 0 && schedu
 std::unique_ptr<exec::Executor> ResidentModel::retire() {
   scheduler_.reset();
   cold_.reset();
+  pool_limit_.reset();
   cache_->retire("unloaded");
   cache_.reset();
   return std::move(executor_);
@@ -149,11 +198,31 @@ void ResidentModel::close() {
   executor_.reset();
   scheduler_.reset();
   cold_.reset();
+  pool_limit_.reset();
   cache_.reset();
+}
+
+PoolInfo ResidentModel::pool_info() const {
+  const kv::CacheCounts counts = cache_->counts();
+  PoolInfo pool;
+  pool.blocks_total = counts.pool.total;
+  pool.blocks_free = counts.pool.free;
+  pool.blocks_cached = counts.pool.cached;
+  pool.blocks_in_use = counts.pool.in_use;
+  pool.blocks_pinned = counts.pinned;
+  pool.block_bytes = block_bytes();
+  pool.pin_budget_bytes = counts.pin_budget * block_bytes();
+  pool.evicted_blocks = counts.evicted_blocks;
+  pool.tree_nodes = counts.nodes;
+  pool.bytes_total = counts.pool.total * block_bytes();
+  pool.bytes_taken = (counts.pool.total - counts.pool.free) * block_bytes();
+  pool.bytes_pinned = counts.pinned * block_bytes();
+  return pool;
 }
 
 ModelInfo ResidentModel::info() const {
   ModelInfo info = info_of(*loaded_, device());
+  info.pool = pool_info();
   info.state = draining_ ? ModelInfo::State::kUnloading
                : ready_  ? ModelInfo::State::kReady
                          : ModelInfo::State::kLoading;

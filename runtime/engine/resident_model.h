@@ -14,7 +14,10 @@
 
 #include "runtime/engine/cold_tier.h"
 #include "runtime/engine/model_files.h"
+#include "runtime/engine/pool_budget.h"
+#include "runtime/engine/pool_limit.h"
 #include "runtime/engine/services.h"
+#include "runtime/kv/id_source.h"
 #include "runtime/kv/prefix_cache.h"
 #include "runtime/kv/reuse_history.h"
 #include "runtime/sched/scheduler.h"
@@ -30,6 +33,7 @@ class ResidentModel {
     entry::EntryBook& entries;
     sched::SequenceSink& sink;
     kv::ReuseHistory& history;
+    kv::IdSource& ids;
   };
   // generation: unique in this engine and not 0; results of steps and digests come back under it.
   ResidentModel(const Shared& shared, std::uint64_t generation, LoadedParts parts,
@@ -39,6 +43,10 @@ class ResidentModel {
   std::uint64_t generation() const { return generation_; }
   const std::shared_ptr<const LoadedModel>& loaded() const { return loaded_; }
   ModelId id() const { return loaded_->id; }
+  std::string path() const { return loaded_->model->path(); }
+  std::uint32_t longest_request_blocks() const {
+    return (loaded_->max_request_tokens + kernels::kBlockTokens - 1) / kernels::kBlockTokens;
+  }
   std::uint64_t block_bytes() const { return loaded_->layout.block_bytes(); }
   kv::PrefixCache& cache() { return *cache_; }
   const kv::PrefixCache& cache() const { return *cache_; }
@@ -55,6 +63,9 @@ class ResidentModel {
   bool ready() const { return ready_; }
   bool draining() const { return draining_; }
   bool answers() const { return ready_ && !draining_; }
+  // When a request came to it or ended last.
+  Ticks last_use() const { return last_use_; }
+  void used() { last_use_ = services_.clock.now(); }
 
   void submit(exec::Step step) { executor_->submit(std::move(step)); }
   void abort_running();
@@ -69,7 +80,18 @@ class ResidentModel {
   // Waits for the running step; its result finds nobody any more.  Requires: the store was closed.
   void close();
 
+  // What it needs of the pool, for share_pool; then its new limit, in blocks, and a slice of what that asks for.
+  PoolShare pool_share() const;
+  void set_pool_limit(std::uint32_t blocks);
+  void turn_pool() { pool_limit_->turn(cold_->durable()); }
+  bool pool_busy() const { return pool_limit_->busy(); }
+  // Whether the largest request in its queue would come to its end.
+  bool admits() const;
+  // Pins of this model may take so many blocks now.
+  void bound_pins(std::uint32_t budget_blocks);
+
   void apply_settings();
+  PoolInfo pool_info() const;
   ModelInfo info() const;
 
  private:
@@ -78,6 +100,7 @@ class ResidentModel {
     std::atomic<double> progress{0};
   };
 
+  std::uint32_t first_blocks() const;
   void start_hashing();
   void stop_hashing();
   sched::SchedulerLimits limits() const;
@@ -90,10 +113,13 @@ class ResidentModel {
   std::string digest_error_;
   std::unique_ptr<exec::Executor> executor_;
   std::unique_ptr<kv::PrefixCache> cache_;
+  std::unique_ptr<PoolLimit> pool_limit_;
   std::unique_ptr<ColdTier> cold_;
   std::unique_ptr<sched::Scheduler> scheduler_;
   bool ready_ = false;
   bool draining_ = false;
+  bool settled_ = false;  // its pool has had the room that a model begins with
+  Ticks last_use_ = 0;
 };
 
 }  // namespace larder::engine

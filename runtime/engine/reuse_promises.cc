@@ -36,16 +36,18 @@ void ReusePromises::add(Promise promise) {
   if (promises_.size() > kMaxPromises) promises_.pop_front();
 }
 
-void ReusePromises::promise_blocks(JobId job, std::string what, const std::vector<kv::ChainKey>& blocks) {
+void ReusePromises::promise_blocks(JobId job, ModelId model, std::string what,
+                                   const std::vector<kv::ChainKey>& blocks) {
   if (blocks.empty()) return;
   const std::size_t most = std::min(blocks.size(), kMaxPromised);
-  add({job, std::move(what), false, {}, {blocks.begin(), blocks.begin() + static_cast<std::ptrdiff_t>(most)}});
+  const auto end = blocks.begin() + static_cast<std::ptrdiff_t>(most);
+  add({job, model, std::move(what), false, {}, {blocks.begin(), end}});
 }
 
-void ReusePromises::promise_run(JobId job, std::string what, std::vector<kv::ChainKey> run) {
+void ReusePromises::promise_run(JobId job, ModelId model, std::string what, std::vector<kv::ChainKey> run) {
   if (run.empty()) return;
   if (run.size() > kMaxPromised) run.resize(kMaxPromised);
-  add({job, std::move(what), true, std::move(run), {}});
+  add({job, model, std::move(what), true, std::move(run), {}});
 }
 
 std::optional<ReusePromises::Expected> ReusePromises::expected_of(Promise& promise, const kv::PromptKeys& keys) const {
@@ -55,9 +57,9 @@ std::optional<ReusePromises::Expected> ReusePromises::expected_of(Promise& promi
     if (common * 4 < promise.run.size()) return std::nullopt;
     const auto tokens = static_cast<std::uint32_t>(promise.run.size()) * kBlockTokens;
     promise.run.clear();
-    return Expected{promise.job, promise.what, 0, tokens};
+    return Expected{promise.job, promise.model, promise.what, 0, tokens};
   }
-  Expected expected{promise.job, promise.what, 0, 0};
+  Expected expected{promise.job, promise.model, promise.what, 0, 0};
   for (std::size_t i = 0; i < keys.blocks.size(); ++i) {
     if (promise.blocks.erase(keys.blocks[i]) == 0) continue;
     if (expected.tokens == 0) expected.from = static_cast<std::uint32_t>(i) * kBlockTokens;
@@ -67,10 +69,11 @@ std::optional<ReusePromises::Expected> ReusePromises::expected_of(Promise& promi
   return expected;
 }
 
-void ReusePromises::prompted(RequestId request, const kv::PromptKeys& keys) {
+void ReusePromises::prompted(RequestId request, ModelId model, const kv::PromptKeys& keys) {
   if (promises_.empty()) return;
   std::vector<Expected> all;
   for (Promise& promise : promises_) {
+    if (promise.model != model) continue;
     if (std::optional<Expected> expected = expected_of(promise, keys)) all.push_back(std::move(*expected));
   }
   std::erase_if(promises_, [](const Promise& each) { return each.run.empty() && each.blocks.empty(); });
@@ -98,9 +101,9 @@ std::vector<BrokenPromise> ReusePromises::ended(RequestId request, const kv::Ver
   return broken;
 }
 
-void ReusePromises::forget_all() {
-  promises_.clear();
-  expected_.clear();
+void ReusePromises::forget(ModelId model) {
+  std::erase_if(promises_, [model](const Promise& each) { return each.model == model; });
+  std::erase_if(expected_, [model](const auto& each) { return each.second.front().model == model; });
 }
 
 }  // namespace larder::engine

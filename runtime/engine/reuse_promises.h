@@ -30,14 +30,14 @@ struct BrokenPromise {
 class ReusePromises {
  public:
   // Whole blocks in any order: each is promised to the first prompt that goes through it.
-  void promise_blocks(JobId job, std::string what, const std::vector<kv::ChainKey>& blocks);
+  void promise_blocks(JobId job, ModelId model, std::string what, const std::vector<kv::ChainKey>& blocks);
   // One run from the root, which a prompt is meant to reuse as a whole once it agrees with a quarter of it.
-  void promise_run(JobId job, std::string what, std::vector<kv::ChainKey> run);
-  // A request's prompt goes this way: what was promised to it is not promised to others.
-  void prompted(RequestId request, const kv::PromptKeys& keys);
+  void promise_run(JobId job, ModelId model, std::string what, std::vector<kv::ChainKey> run);
+  // A request's prompt goes this way in the model's tree: what was promised to it is not promised to others.
+  void prompted(RequestId request, ModelId model, const kv::PromptKeys& keys);
   // It ended; the promises to it that were broken.  Nothing where it chose not to reuse or never began.
   std::vector<BrokenPromise> ended(RequestId request, const kv::Verdict& verdict);
-  void forget_all();  // another model
+  void forget(ModelId model);  // it is gone
 
   std::uint64_t broken() const { return broken_; }
   const std::string& last_broken() const { return last_broken_; }
@@ -45,6 +45,7 @@ class ReusePromises {
  private:
   struct Promise {
     JobId job{};
+    ModelId model{};
     std::string what;
     bool whole = false;
     std::vector<kv::ChainKey> run;  // of a whole one
@@ -52,6 +53,7 @@ class ReusePromises {
   };
   struct Expected {
     JobId job{};
+    ModelId model{};
     std::string what;
     std::uint32_t from = 0;  // first token of it
     std::uint32_t tokens = 0;

@@ -37,7 +37,7 @@ struct Services {
   WorkPool& loader;
   WorkPool& clerk;   // changes of files: tenants, keys, settings
   WorkPool& hasher;  // digests of models that answer already
-  LoadedModelSlot& model;
+  LoadedModels& models;
   SnapshotSlot& snapshots;
   std::atomic<std::uint32_t>& waiting;  // requests submitted and not started
   std::atomic<std::uint64_t>& next_request;
@@ -45,6 +45,7 @@ struct Services {
   ExecutorFactory make_executor;
   WeightsHasher hash_weights;
   DiskOpener open_disk;
+  MemoryReader read_memory;
   std::string data_dir;
   std::string models_dir;
   std::string digest_cache;

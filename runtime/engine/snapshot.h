@@ -102,6 +102,23 @@ struct PinInfo {
   WallTime expires = 0;  // 0: never
 };
 
+// Of one model, or of all: then sums, and block_bytes is of the model loaded last; the bytes hold where sizes differ.
+struct PoolInfo {
+  std::uint32_t blocks_total = 0;
+  std::uint32_t blocks_free = 0;
+  std::uint32_t blocks_cached = 0;  // in the tree, nobody runs on them
+  std::uint32_t blocks_in_use = 0;  // a running sequence holds them
+  std::uint32_t blocks_pinned = 0;
+  std::uint64_t block_bytes = 0;
+  std::uint64_t pin_budget_bytes = 0;
+  std::uint64_t evicted_blocks = 0;  // since start
+  std::uint64_t tree_nodes = 0;
+  std::uint64_t bytes_total = 0;   // of blocks_total, and so on
+  std::uint64_t bytes_taken = 0;   // of those that are not free
+  std::uint64_t bytes_pinned = 0;
+  std::uint64_t budget_bytes = 0;  // that all models together may have
+};
+
 struct ModelInfo {
   enum class State : std::uint8_t { kFile, kLoading, kReady, kUnloading, kFailed };
   // Of a model that answers: is its digest being computed, known, or not to be had? Its KV leaves memory when known.
@@ -126,18 +143,7 @@ struct ModelInfo {
   std::string digest_error;    // kFailed: why there is none; load the model again for another try
   std::string error;           // of a refused file: to_string of it; else why it has no chat
   bool has_chat_template = false;
-};
-
-struct PoolInfo {
-  std::uint32_t blocks_total = 0;
-  std::uint32_t blocks_free = 0;
-  std::uint32_t blocks_cached = 0;  // in the tree, nobody runs on them
-  std::uint32_t blocks_in_use = 0;  // a running sequence holds them
-  std::uint32_t blocks_pinned = 0;
-  std::uint64_t block_bytes = 0;
-  std::uint64_t pin_budget_bytes = 0;
-  std::uint64_t evicted_blocks = 0;  // since start
-  std::uint64_t tree_nodes = 0;
+  PoolInfo pool;  // of a model that is loaded
 };
 
 // One past interval; at most 720, oldest first, 5 s each.

@@ -83,25 +83,30 @@ TreeNode tree_node(const kv::TreeRow& row, const LoadedModel& model, double row_
 }
 
 void SnapshotBuilder::add_pool(Snapshot& all, const ResidentModel& model) {
-  const kv::CacheCounts counts = model.cache().counts();
-  const std::uint64_t block_bytes = model.block_bytes();
-  all.pool.blocks_total += counts.pool.total;
-  all.pool.blocks_free += counts.pool.free;
-  all.pool.blocks_cached += counts.pool.cached;
-  all.pool.blocks_in_use += counts.pool.in_use;
-  all.pool.blocks_pinned += counts.pinned;
-  all.pool.block_bytes = block_bytes;
-  all.pool.pin_budget_bytes += counts.pin_budget * block_bytes;
-  all.pool.evicted_blocks += counts.evicted_blocks;
-  all.pool.tree_nodes += counts.nodes;
+  const PoolInfo part = model.pool_info();
+  PoolInfo& sum = all.pool;
+  sum.blocks_total += part.blocks_total;
+  sum.blocks_free += part.blocks_free;
+  sum.blocks_cached += part.blocks_cached;
+  sum.blocks_in_use += part.blocks_in_use;
+  sum.blocks_pinned += part.blocks_pinned;
+  sum.block_bytes = part.block_bytes;
+  sum.evicted_blocks += part.evicted_blocks;
+  sum.tree_nodes += part.tree_nodes;
+  sum.bytes_total += part.bytes_total;
+  sum.bytes_taken += part.bytes_taken;
+  sum.bytes_pinned += part.bytes_pinned;
   for (const kv::PinRecord& pin : model.cache().pins()) {
-    all.pins.push_back(
-        {pin.id, pin.node, pin.owner, pin.reason, pin.blocks, pin.blocks * block_bytes, pin.created, pin.expires});
+    all.pins.push_back({pin.id, pin.node, pin.owner, pin.reason, pin.blocks, pin.blocks * part.block_bytes, pin.created,
+                        pin.expires});
   }
 }
 
 void SnapshotBuilder::add_cache(Snapshot& all, const Sources& from, std::uint64_t epoch) {
   add_tree(all, from, epoch);
+  all.pool.evicted_blocks = from.models.past().evicted_blocks;
+  all.pool.budget_bytes = from.models.kv_bytes();
+  all.pool.pin_budget_bytes = from.models.pin_budget_bytes();
   for (const auto& model : from.models.all()) add_pool(all, *model);
   std::unordered_set<NodeId> pinned;
   for (const TreeNode& node : *all.tree) {
@@ -232,6 +237,9 @@ void SnapshotBuilder::add_history(Snapshot& all, const Sources& from) const {
 void SnapshotBuilder::measure(Snapshot& all, const Sources& from) {
   all.resident_bytes = read_memory_facts().resident;
   observe::Levels levels;
+  levels.prefill_rows = from.models.past().prefill_rows;
+  levels.decode_rows = from.models.past().decode_rows;
+  levels.steps = from.models.past().steps;
   for (const auto& model : from.models.all()) {
     const sched::SchedulerCounts counts = model->scheduler().counts();
     levels.prefill_rows += counts.prefill_rows;
@@ -277,7 +285,7 @@ std::shared_ptr<const SnapshotState> SnapshotBuilder::build(const Sources& from)
   add_store(all, from.disk);
   add_tenants(all, from);
   const ResidentModel* newest = from.models.newest();
-  all.packs = from.packs.infos(newest == nullptr ? nullptr : &newest->cache());
+  all.packs = newest == nullptr ? from.packs.infos({}, nullptr) : from.packs.infos(newest->id(), &newest->cache());
   all.jobs.assign(from.jobs.all().begin(), from.jobs.all().end());
   all.broken_promises = from.promises.broken();
   all.last_broken_promise = from.promises.last_broken();

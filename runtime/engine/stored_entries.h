@@ -30,7 +30,6 @@ class StoredEntries {
   void bring_back(std::span<const storage::StoredRecord> records, const kv::PrefixCache& cache, entry::EntryBook& book,
                   StoreRequests& store, const std::function<bool(TenantId)>& known);
   void sync(const entry::EntryBook& book, const kv::PrefixCache& cache, StoreRequests& store, WallTime now, bool all);
-  void forget() { written_.clear(); }  // the tree goes, the records stay
 
  private:
   struct Written {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/engine/stored_identities.h"
 
+#include <algorithm>
 #include <cstring>
 
 namespace larder::engine {
@@ -70,6 +71,11 @@ void StoredIdentities::note(const ScopeId& scope, const kv::Identity& identity, 
   if (written_.contains({scope, digest})) return;
   storage::StoredRecord record{scope, kIdentityRecord, record_id(digest), identity_bytes(identity)};
   if (store.put_record(std::move(record))) written_.emplace(scope, digest);  // else with the next block
+}
+
+bool StoredIdentities::wrote(std::uint64_t record) const {
+  return std::any_of(written_.begin(), written_.end(),
+                     [record](const auto& each) { return record_id(each.second) == record; });
 }
 
 void StoredIdentities::drop(std::span<const std::pair<ScopeId, std::uint64_t>> stale, StoreRequests& store) {

@@ -30,7 +30,7 @@ class StoredIdentities {
   // A block of this identity is durable in this scope.  Requires: identity.weights_known.
   void note(const ScopeId& scope, const kv::Identity& identity, const Digest256& digest, StoreRequests& store);
   void drop(std::span<const std::pair<ScopeId, std::uint64_t>> stale, StoreRequests& store);
-  void forget() { written_.clear(); }
+  bool wrote(std::uint64_t record) const;  // of any scope, since the model was attached
 
  private:
   std::set<std::pair<ScopeId, Digest256>> written_;  // since the model was attached

@@ -25,7 +25,6 @@ class StoredPins {
                   WallTime now);
   // Writes new pins down and drops those that are gone, as far as the store's queue takes it.
   void sync(const kv::PrefixCache& cache, StoreRequests& store);
-  void forget() { written_.clear(); }  // the tree goes, the records stay
 
  private:
   struct Written {

@@ -307,7 +307,7 @@ void TierJobs::finish_if_over(TierWork::Step step) {
                            " of run " + std::to_string(work.order().range.node.value) + ")";
   log::info("engine", name + ": " + words + (over->why ? "; ended early: " + over->why->message : ""));
   if (work.tally().damaged > 0) log::warning("engine", name + " found damage: " + words);
-  if (!over->why) promises_.promise_blocks(over->id, name, work.brought_up());
+  if (!over->why) promises_.promise_blocks(over->id, model.id(), name, work.brought_up());
 }
 
 void TierJobs::end_active(const Status& why) {

@@ -75,6 +75,7 @@ void VerbRunner::run(const Principal& who, const PinNode& verb, VerbDone done) {
   request.reason = verb.reason.substr(0, 200);
   request.expires = verb.ttl_ms > 0 ? services_.clock.wall() + verb.ttl_ms : 0;
   request.dry_run = verb.dry_run;
+  loop_.models().bound_pins(*model);
   const Result<kv::PinAnswer> pinned = cache->pin(request);
   if (!pinned.ok()) return done->answer(pinned.error());
   VerbResult result;
@@ -339,7 +340,7 @@ void VerbRunner::promise_run(JobId job, const std::string& what, NodeId end) {
     const kv::BlockFacts block = cache.facts(node);
     if (block.sealed && block.valid == kernels::kBlockTokens) run.push_back(block.key);
   }
-  loop_.promises().promise_run(job, what, std::move(run));
+  loop_.promises().promise_run(job, model->id(), what, std::move(run));
 }
 
 void VerbRunner::pack_warmed(const Principal& who, const std::string& id, const std::string& name, bool pin,
@@ -348,8 +349,10 @@ void VerbRunner::pack_warmed(const Principal& who, const std::string& id, const 
   if (report.end_node.value == 0) {
     return job->answer(Error{ErrorCode::kResourceExhausted, "the pack found no room in the pool", id});
   }
-  loop_.packs().set_node(id, report.end_node);
-  loop_.packs().set_tokens(id, report.verdict.prompt_tokens);
+  const ResidentModel* model = loop_.models().of(report.end_node);
+  if (model == nullptr) return job->answer(no_model());
+  loop_.packs().set_node(model->id(), id, report.end_node);
+  loop_.packs().set_tokens(model->id(), id, report.verdict.prompt_tokens);
   promise_run(id_of_job, "pack " + id, report.end_node);
   if (pin) {
     PinNode verb;

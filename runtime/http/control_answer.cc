@@ -116,6 +116,8 @@ void write(JsonWriter& out, StrongId<Tag, Number> id) {
 void write(JsonWriter& out, double value) { out.number(value); }
 void write(JsonWriter& out, std::string_view text) { out.text(text); }
 
+void write(JsonWriter& out, const engine::PoolInfo& p);  // a member of models
+
 // Names and values in turns.
 void members(JsonWriter& /*out*/) {}
 
@@ -166,19 +168,21 @@ void write(JsonWriter& out, const engine::PinInfo& p) {
          "created", p.created, "expires", p.expires);
 }
 
+void write(JsonWriter& out, const engine::PoolInfo& p) {
+  object(out, "blocks_total", p.blocks_total, "blocks_free", p.blocks_free, "blocks_cached", p.blocks_cached,
+         "blocks_in_use", p.blocks_in_use, "blocks_pinned", p.blocks_pinned, "block_bytes", p.block_bytes,
+         "pin_budget_bytes", p.pin_budget_bytes, "evicted_blocks", p.evicted_blocks, "tree_nodes", p.tree_nodes,
+         "bytes_total", p.bytes_total, "bytes_taken", p.bytes_taken, "bytes_pinned", p.bytes_pinned, "budget_bytes",
+         p.budget_bytes);
+}
+
 void write(JsonWriter& out, const ModelInfo& m) {
   object(out, "id", m.id, "state", m.state, "name", m.name, "path", m.path, "architecture", m.architecture,
          "quantisation", m.quantisation, "file_bytes", m.file_bytes, "weight_bytes", m.weight_bytes,
          "kv_bytes_per_token", m.kv_bytes_per_token, "n_context", m.n_context, "max_request_tokens",
          m.max_request_tokens, "progress", m.progress, "arithmetic_id", m.arithmetic_id, "device", m.device, "identity",
          m.identity, "digest_progress", m.digest_progress, "digest", m.digest, "digest_error", m.digest_error, "error",
-         m.error, "has_chat_template", m.has_chat_template);
-}
-
-void write(JsonWriter& out, const engine::PoolInfo& p) {
-  object(out, "blocks_total", p.blocks_total, "blocks_free", p.blocks_free, "blocks_cached", p.blocks_cached,
-         "blocks_in_use", p.blocks_in_use, "blocks_pinned", p.blocks_pinned, "block_bytes", p.block_bytes,
-         "pin_budget_bytes", p.pin_budget_bytes, "evicted_blocks", p.evicted_blocks, "tree_nodes", p.tree_nodes);
+         m.error, "has_chat_template", m.has_chat_template, "pool", m.pool);
 }
 
 void write(JsonWriter& out, const engine::StoreInfo& s) {

@@ -10,7 +10,9 @@ namespace larder::kv {
 
 CacheCore::CacheCore(CacheOptions given, std::unique_ptr<storage::EvictionPolicy> policy)
     : options(std::move(given)),
+      ids(options.ids != nullptr ? *options.ids : own_ids),
       pool(options.block_count),
+      tree(ids.nodes),
       leaves(std::move(policy)),
       node_of_block(options.block_count, kNoNode) {
   INVARIANT(options.clock != nullptr && options.history != nullptr && options.block_count > 0);

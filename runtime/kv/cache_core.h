@@ -20,6 +20,7 @@
 
 #include "runtime/kv/arrival.h"
 #include "runtime/kv/explain.h"
+#include "runtime/kv/id_source.h"
 #include "runtime/kv/node_queue.h"
 #include "runtime/kv/prefix_cache.h"
 #include "runtime/kv/prefix_tree.h"
@@ -143,6 +144,8 @@ class CacheCore {
   std::string audit() const;
 
   CacheOptions options;
+  IdSource own_ids;
+  IdSource& ids;
   BlockPool pool;
   PrefixTree tree;
   storage::LeafOrder leaves;
@@ -159,7 +162,6 @@ class CacheCore {
   std::uint32_t evictable = 0;
   std::uint32_t pinned = 0;
   std::uint32_t open_claims = 0;
-  std::uint64_t next_pin = 0;
   std::uint64_t stamp = 0;
   std::uint64_t version = 0;
   std::uint64_t evicted_blocks = 0;

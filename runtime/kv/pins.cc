@@ -61,10 +61,10 @@ Result<PinAnswer> PrefixCache::pin(const PinRequest& request) {
     return Error{ErrorCode::kResourceExhausted, std::to_string(kMaxPins) + " pins are held already; unpin one", {}};
   }
   if (request.dry_run) return answer;
-  answer.pin.id = PinId{core.next_pin + 1};
+  answer.pin.id = PinId{core.ids.pins + 1};
   const std::vector<NodeIndex> unstored = core.unstored_path(node);
   core.pins.push_back(answer.pin);
-  ++core.next_pin;
+  ++core.ids.pins;
   core.pin_path(node, true);
   // What is pinned is written down exact, whatever was written instead of it before.
   for (const NodeIndex index : unstored) core.note_unstored(index);

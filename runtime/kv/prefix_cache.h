@@ -50,8 +50,8 @@ struct CacheOptions {
   ReuseHistory* history = nullptr;  // outlives the cache
   std::string tier = "host";        // where this pool lies, for verdicts: "host" or "device"
   bool lower_tier = false;          // somebody asks for next_unstored
-  // Cold nodes kept in memory; beyond it those used longest ago are forgotten, their copies stay below. 0: no bound.
-  std::uint32_t max_cold_nodes = 0;
+  std::uint32_t max_cold_nodes = 0;  // beyond it those used longest ago are forgotten, their copies stay. 0: no bound
+  struct IdSource* ids = nullptr;    // id_source.h; outlives the cache; null: its own
 };
 
 struct OpenRequest {

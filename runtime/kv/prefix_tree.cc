@@ -170,7 +170,7 @@ NodeIndex PrefixTree::add(NodeIndex parent, std::span<const Token> tokens, Block
   INVARIANT(nodes_[parent].is_root() || nodes_[parent].valid == kBlockTokens);
   room_for_slot();
   room_for(nodes_[parent].children, 1);
-  const auto named = ids_.emplace(NodeId{next_id_ + 1}, kNoNode).first;
+  const auto named = ids_.emplace(NodeId{last_id_ + 1}, kNoNode).first;
   const NodeIndex index = named->second = take_slot();
   Node& node = nodes_[index];
   std::copy(tokens.begin(), tokens.end(), node.tokens.begin());
@@ -178,7 +178,7 @@ NodeIndex PrefixTree::add(NodeIndex parent, std::span<const Token> tokens, Block
   node.parent = parent;
   node.root = nodes_[parent].root;
   node.first_position = nodes_[parent].is_root() ? 0 : nodes_[parent].first_position + kBlockTokens;
-  node.id = NodeId{++next_id_};
+  node.id = NodeId{++last_id_};
   link(index);
   set_block(index, block);
   ++size_;

@@ -82,6 +82,9 @@ struct Walk {
 
 class PrefixTree {
  public:
+  // last_id: of the nodes made so far, here or in another tree; counted on. It outlives the tree.
+  explicit PrefixTree(std::uint64_t& last_id) : last_id_(last_id) {}
+
   NodeIndex find_root(const PromptKeys& keys) const;
   NodeIndex use_root(const PromptKeys& keys);  // found or made; counts a user
   void leave_root(NodeIndex root) noexcept;    // gone with its last user and child
@@ -130,7 +133,7 @@ class PrefixTree {
   std::vector<NodeIndex> free_;  // with room for all of nodes_
   std::unordered_map<RootName, NodeIndex, RootNameHash> roots_;
   std::unordered_map<NodeId, NodeIndex> ids_;
-  std::uint64_t next_id_ = 0;
+  std::uint64_t& last_id_;
   std::uint32_t size_ = 0;
 };
 

@@ -87,13 +87,15 @@ StepPlan range_of(const OpenChunk& chunk, bool others_decode, const PlanLimits& 
 }  // namespace
 
 StepPlan plan_step(const PlanInput& input, const PlanLimits& limits, const PlanRates& rates) {
-  const bool decoding = !input.decode.empty();
+  const bool own = !input.decode.empty();
+  const bool decoding = own || input.others_decode;
   StepPlan plan;
   plan.layer_end = limits.n_layers;
-  if (input.open && (!decoding || input.decode_ran_last)) return range_of(*input.open, decoding, limits, rates);
+  const bool range_is_due = !input.decode_only && (!own || input.decode_ran_last);
+  if (input.open && range_is_due) return range_of(*input.open, decoding, limits, rates);
   plan.decode = input.decode;
   if (plan.decode.size() > limits.max_rows) plan.decode.resize(limits.max_rows);
-  if (input.open || input.prefill.empty()) return plan;
+  if (input.open || input.prefill.empty() || input.decode_only) return plan;
 
   const auto decode_rows = static_cast<std::uint32_t>(plan.decode.size());
   const std::uint32_t room = limits.max_rows - decode_rows;
@@ -110,7 +112,7 @@ StepPlan plan_step(const PlanInput& input, const PlanLimits& limits, const PlanR
     plan.expected_ns = rates.decode_step_ns + rows_ns(plan.prefill, rates);
     return plan;
   }
-  if (!input.decode_ran_last) return plan;
+  if (!range_is_due) return plan;
   const std::uint32_t chunk_rows = std::min({waiting, kChunkRows, limits.max_rows});
   const double layer_long_ns = limits.step_ns * limits.n_layers - rates.decode_step_ns;
   OpenChunk chunk;

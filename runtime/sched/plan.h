@@ -69,6 +69,8 @@ struct PlanInput {
   std::vector<PrefillView> prefill;  // best first
   std::optional<OpenChunk> open;
   bool decode_ran_last = false;  // the step before this one decoded: an open chunk's range is due
+  bool others_decode = false;    // answers of another model on this device: prompt rows keep to the step time
+  bool decode_only = false;      // prompt rows have their turn later
 };
 
 StepPlan plan_step(const PlanInput& input, const PlanLimits& limits, const PlanRates& rates);

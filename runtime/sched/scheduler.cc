@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "kernels/layout/kv_layout.h"
 #include "runtime/sched/scheduler_sequence.h"
 
 namespace larder::sched {
@@ -85,11 +86,11 @@ std::uint32_t Scheduler::open_claims() const {
       sequences_.begin(), sequences_.end(), [](const auto& each) { return each.second->claim.open(); }));
 }
 
-std::optional<exec::Step> Scheduler::next_step() {
+std::optional<exec::Step> Scheduler::next_step(const Turn& turn) {
   if (running_) return std::nullopt;
-  admit();
+  if (turn.admits) admit();
   for (int attempt = 0; attempt < 4; ++attempt) {
-    const PlanInput input = plan_input();
+    const PlanInput input = plan_input(turn);
     PlanLimits limits = limits_.plan;
     limits.step_ns /= rates_.shortfall();
     const StepPlan plan = plan_step(input, limits, rates_.for_plan());
@@ -98,6 +99,34 @@ std::optional<exec::Step> Scheduler::next_step() {
     if (std::optional<exec::Step> step = build(plan)) return step;
   }
   return std::nullopt;
+}
+
+Demand Scheduler::running_rows() const {
+  Demand rows;
+  if (!running_) return rows;
+  for (const RunningPart& part : running_->parts) (part.decode ? rows.decodes : rows.prefills) = true;
+  return rows;
+}
+
+Demand Scheduler::demand() const {
+  Demand demand;
+  demand.prefills = !waiting_.empty();
+  for (const auto& [order, sequence] : active_) {
+    if (!sink_.writable(sequence->spec.seq)) continue;
+    (sequence->decoding() ? demand.decodes : demand.prefills) = true;
+  }
+  return demand;
+}
+
+RoomNeed Scheduler::room_need() const {
+  RoomNeed need;
+  for (const auto& [seq, sequence] : sequences_) {
+    const std::uint64_t tokens = std::uint64_t{sequence->prompt_tokens} + sequence->spec.max_new_tokens + 1;
+    const auto blocks = static_cast<std::uint32_t>((tokens + kernels::kBlockTokens - 1) / kernels::kBlockTokens + 1);
+    std::uint32_t& largest = sequence->claim.open() ? need.running : need.waiting;
+    largest = std::max(largest, blocks);
+  }
+  return need;
 }
 
 SchedulerCounts Scheduler::counts() const {

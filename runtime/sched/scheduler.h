@@ -28,6 +28,7 @@
 #include "runtime/sched/rates.h"
 #include "runtime/sched/sequence.h"
 #include "runtime/sched/tier_gate.h"
+#include "runtime/sched/turns.h"
 
 namespace larder::sched {
 
@@ -36,6 +37,12 @@ inline constexpr std::size_t kMaxSequences = 8192;
 struct SchedulerLimits {
   std::uint32_t max_batch = 32;
   PlanLimits plan;
+};
+
+// Blocks with which the largest sequence comes to its end, prompt and answer; of those that run, and that wait.
+struct RoomNeed {
+  std::uint32_t running = 0;
+  std::uint32_t waiting = 0;
 };
 
 struct SchedulerCounts {
@@ -68,11 +75,14 @@ class Scheduler {
   std::uint32_t open_claims() const;
 
   // Nothing when a step is out or nothing can run now.
-  std::optional<exec::Step> next_step();
+  std::optional<exec::Step> next_step(const Turn& turn = {});
   void finish_step(exec::StepResult result);
   std::uint64_t next_step_id() const { return next_step_id_; }
   // Id of the step that is out; 0: none.
   std::uint64_t running_step() const { return running_ ? running_->id : 0; }
+  Demand running_rows() const;  // of which kinds it has some
+  Demand demand() const;
+  RoomNeed room_need() const;
 
   void set_limits(const SchedulerLimits& limits) { limits_ = limits; }
   // Asked before each admission; outlives the scheduler. Null: nothing lies below the pool.
@@ -118,7 +128,7 @@ class Scheduler {
   std::uint32_t active_of(TenantId tenant) const;
 
   // step_build.cc
-  PlanInput plan_input();
+  PlanInput plan_input(const Turn& turn);
   bool make_room(Sequence& sequence, std::uint32_t until);
   Sequence* victim_for(const Sequence& sequence);
   void put_back(Sequence& sequence);  // preempted

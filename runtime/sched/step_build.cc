@@ -38,8 +38,10 @@ bool Scheduler::in_open_chunk(SeqId seq) const {
                      [&](const PlannedRows& rows) { return rows.seq == seq; });
 }
 
-PlanInput Scheduler::plan_input() {
+PlanInput Scheduler::plan_input(const Turn& turn) {
   PlanInput input;
+  input.others_decode = turn.others_decode;
+  input.decode_only = turn.decode_only;
   input.open = open_chunk_;
   input.decode_ran_last = decode_ran_last_;
   std::vector<Sequence*> prefill;

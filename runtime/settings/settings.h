@@ -32,6 +32,7 @@ enum class Key : std::uint8_t {
   kEngineProcess,
   kEngineStepMs,
   kEngineMaxBatch,
+  kEngineMaxModels,
   kEnginePrefillChunk,
   kEngineQueueLimit,
   kEngineRequestHistory,

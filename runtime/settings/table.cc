@@ -32,6 +32,8 @@ constexpr Table kTable{{
      "Longest time one step holds the device while other answers are being written."},
     {Key::kEngineMaxBatch, "engine.max_batch", kInt, "32", 1, 256, "sequences", "", false,
      "Answers computed at the same time; more wait in the queue."},
+    {Key::kEngineMaxModels, "engine.max_models", kInt, "3", 1, 16, "models", "", false,
+     "Models that may be loaded at the same time; one more takes the place of the idle one used longest ago."},
     {Key::kEnginePrefillChunk, "engine.prefill_chunk", kInt, "512", 32, 2048, "tokens", "", false,
      "Prompt tokens of one step when nothing else runs."},
     {Key::kEngineQueueLimit, "engine.queue_limit", kInt, "256", 1, 4096, "requests", "", false,

@@ -446,6 +446,39 @@ def answers_before_the_models_digest(_daemon):
             assert model["digest_progress"] < 1 and model["digest"] == model["digest_error"] == "", model
 
 
+def two_models_by_name(_daemon):
+    """Both stay loaded, each answers from its own tree, and the API and larderctl show both."""
+    with tempfile.TemporaryDirectory() as folder:
+        other = pathlib.Path(folder) / "other.gguf"
+        other.write_bytes((DATA / "models-tiny" / "stories260K-f16.gguf").read_bytes())
+        with running(STORIES, ["--set", "pool.bytes=33554432"]) as daemon:
+            first = call(daemon, "GET", "/v1/models")[1]["data"][0]["id"]
+            assert call(daemon, "POST", "/larder/v1/models/load", {"path": str(other)})[0] == 200
+            names = [model["id"] for model in call(daemon, "GET", "/v1/models")[1]["data"]]
+            assert len(names) == 2 and names[1] == first, names
+            for verdict in ("cold", "full_prefix"):
+                answers = [complete(daemon, model=name) for name in names]
+                assert [a["model"] for a in answers] == names, answers
+                for place, answer in enumerate(answers):
+                    said = answer["larder"]["verdict"]
+                    # The second model's first miss may name the first one's weights.
+                    assert said == verdict or (place == 1 and verdict == "cold" and said == "other_identity"), said
+            status, refused = call(daemon, "POST", "/v1/completions", {"prompt": PROMPT, "model": "none of these"})
+            assert status == 404 and all(name in refused["error"]["message"] for name in names), refused
+            snapshot = call(daemon, "GET", "/larder/v1/snapshot")[1]
+            parts = [model["pool"] for model in snapshot["models"] if model["state"] == "ready"]
+            assert len(parts) == 2
+            for total in ("blocks_total", "blocks_free", "blocks_cached", "bytes_total", "bytes_taken"):
+                assert snapshot["pool"][total] == sum(part[total] for part in parts), (total, snapshot["pool"], parts)
+            assert snapshot["pool"]["bytes_total"] <= snapshot["pool"]["budget_bytes"] == 33554432, snapshot["pool"]
+            shown = larderctl(daemon, "models")
+            assert shown.count("ready") == 2, shown
+            gone = next(model["id"] for model in snapshot["models"] if model["name"] == names[0])
+            assert call(daemon, "POST", "/larder/v1/models/unload", {"model": gone})[0] == 200
+            assert complete(daemon)["model"] == first
+            assert complete(daemon, model=first)["larder"]["verdict"] == "full_prefix"
+
+
 CHECKS = [answers_probes, refuses_web_pages, reuses_and_explains, pins_and_deletes,
           moves_copies_and_verifies, compresses_and_computes_again,
           keeps_tenants_apart, shows_status,
@@ -453,7 +486,7 @@ CHECKS = [answers_probes, refuses_web_pages, reuses_and_explains, pins_and_delet
           ends_requests_when_told, loads_and_unloads_models, answers_curl_as_the_page_says,
           logs_hold_no_text_and_no_key, exit_codes, ports_and_folders_are_held_once, keys_and_tenants_survive_a_restart,
           shows_tools_to_the_model_or_refuses_them, ends_in_time_with_clients_open,
-          answers_before_the_models_digest]
+          answers_before_the_models_digest, two_models_by_name]
 
 
 def main():

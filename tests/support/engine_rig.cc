@@ -113,6 +113,7 @@ void EngineRig::open() {
   options.overrides = options_.settings;
   options.hash_weights = options_.hash_weights;
   options.open_disk = options_.open_disk;
+  options.read_memory = options_.read_memory;
   const auto named = [&](const char* key) {
     for (const auto& [name, value] : options.overrides) {
       if (name == key) return true;
@@ -141,6 +142,14 @@ void EngineRig::open() {
 void EngineRig::reopen() {
   engine_.reset();
   open();
+}
+
+std::string EngineRig::add_model(const std::string& stem, std::uint32_t n_context) {
+  EngineRigOptions changed = options_;
+  changed.n_context = n_context;
+  std::string path = folder_ + "/" + stem + ".gguf";
+  copy_model(std::string(LARDER_TEST_DATA) + "/models-tiny/stories260K-f16.gguf", path, changed);
+  return path;
 }
 
 engine::Principal EngineRig::tenant(const std::string& name, bool is_admin) {

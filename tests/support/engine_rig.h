@@ -24,6 +24,7 @@ struct EngineRigOptions {
   FakeDeviceOptions fake;
   engine::WeightsHasher hash_weights;  // empty: the real one
   engine::DiskOpener open_disk;        // empty: the real one
+  engine::MemoryReader read_memory;    // empty: the real one
 };
 
 // One whole answer.
@@ -52,6 +53,8 @@ class EngineRig {
   EngineRigOptions& options() { return options_; }
 
   engine::Principal admin() const { return engine_->local_admin(); }
+  // Another model file in the rig's folder, of weights in f16: other bits, other logits. Its path.
+  std::string add_model(const std::string& stem, std::uint32_t n_context = 4096);
   // A new tenant's principal, through the verbs and a key.
   engine::Principal tenant(const std::string& name, bool admin = false);
 

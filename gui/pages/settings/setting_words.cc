@@ -32,6 +32,10 @@ constexpr SettingWord kWords[] = {
      QT_TRANSLATE_NOOP("SettingHelp", "Longest time one step holds the device while other answers are being written.")},
     {"engine.max_batch", QT_TRANSLATE_NOOP("SettingTitle", "Answers at the same time"),
      QT_TRANSLATE_NOOP("SettingHelp", "Answers computed at the same time; more wait in the queue.")},
+    {"engine.max_models", QT_TRANSLATE_NOOP("SettingTitle", "Models at the same time"),
+     QT_TRANSLATE_NOOP("SettingHelp",
+                       "Models that may be loaded at the same time; one more takes the place of the idle one used "
+                       "longest ago.")},
     {"engine.prefill_chunk", QT_TRANSLATE_NOOP("SettingTitle", "Prompt tokens of one step"),
      QT_TRANSLATE_NOOP("SettingHelp", "Prompt tokens of one step when nothing else runs.")},
     {"engine.queue_limit", QT_TRANSLATE_NOOP("SettingTitle", "Longest queue"),
@@ -131,7 +135,7 @@ constexpr SettingWord kWords[] = {
     QT_TRANSLATE_NOOP("SettingUnit", "requests"), QT_TRANSLATE_NOOP("SettingUnit", "bytes"),
     QT_TRANSLATE_NOOP("SettingUnit", "percent"),  QT_TRANSLATE_NOOP("SettingUnit", "tenants"),
     QT_TRANSLATE_NOOP("SettingUnit", "levels"),   QT_TRANSLATE_NOOP("SettingUnit", "connections"),
-    QT_TRANSLATE_NOOP("SettingUnit", "blocks"),
+    QT_TRANSLATE_NOOP("SettingUnit", "blocks"),   QT_TRANSLATE_NOOP("SettingUnit", "models"),
 };
 
 // Choices that are words; the others are names of things.

@@ -6,6 +6,8 @@
 namespace larder::engine {
 namespace {
 
+constexpr ModelId kModel{1};
+
 std::vector<kv::ChainKey> keys_from(std::uint8_t first, std::size_t count) {
   std::vector<kv::ChainKey> keys(count);
   for (std::size_t i = 0; i < count; ++i) keys[i].fill(static_cast<std::uint8_t>(first + i));
@@ -28,10 +30,10 @@ kv::Verdict verdict_of(kv::VerdictKind kind, std::uint32_t reused) {
 
 TEST(ReusePromises, HalfOfItIsEnoughAndLessIsToldOnceWithItsCause) {
   ReusePromises promises;
-  promises.promise_blocks(JobId{7}, "job 7", keys_from(1, 8));
-  promises.prompted(RequestId{1}, prompt_of(keys_from(1, 4)));
-  promises.prompted(RequestId{2}, prompt_of(keys_from(1, 8)));  // four are left for it
-  promises.prompted(RequestId{3}, prompt_of(keys_from(1, 8)));  // none
+  promises.promise_blocks(JobId{7}, kModel, "job 7", keys_from(1, 8));
+  promises.prompted(RequestId{1}, kModel, prompt_of(keys_from(1, 4)));
+  promises.prompted(RequestId{2}, kModel, prompt_of(keys_from(1, 8)));  // four are left for it
+  promises.prompted(RequestId{3}, kModel, prompt_of(keys_from(1, 8)));  // none
   EXPECT_TRUE(promises.ended(RequestId{1}, verdict_of(kv::VerdictKind::kEvicted, 64)).empty());
   kv::Verdict evicted = verdict_of(kv::VerdictKind::kEvicted, 4 * 32 + 63);
   evicted.eviction = kv::Eviction{};
@@ -51,14 +53,14 @@ TEST(ReusePromises, HalfOfItIsEnoughAndLessIsToldOnceWithItsCause) {
 
 TEST(ReusePromises, ARunIsPromisedToWhoAgreesWithAQuarterOfItAndPartsLater) {
   ReusePromises promises;
-  promises.promise_run(JobId{1}, "pack casa", keys_from(1, 8));
+  promises.promise_run(JobId{1}, kModel, "pack casa", keys_from(1, 8));
   auto other = keys_from(1, 1);
   other.push_back(keys_from(100, 1)[0]);
-  promises.prompted(RequestId{1}, prompt_of(other));
+  promises.prompted(RequestId{1}, kModel, prompt_of(other));
   EXPECT_TRUE(promises.ended(RequestId{1}, verdict_of(kv::VerdictKind::kDiverged, 32)).empty());
   auto parts = keys_from(1, 3);
   parts.push_back(keys_from(100, 1)[0]);
-  promises.prompted(RequestId{2}, prompt_of(parts));
+  promises.prompted(RequestId{2}, kModel, prompt_of(parts));
   kv::Verdict diverged = verdict_of(kv::VerdictKind::kDiverged, 99);
   diverged.divergence = kv::Divergence{};
   diverged.divergence->token = 99;
@@ -70,22 +72,32 @@ TEST(ReusePromises, ARunIsPromisedToWhoAgreesWithAQuarterOfItAndPartsLater) {
 TEST(ReusePromises, WhoBypassesTheCacheOrNeverBeganBreaksNothing) {
   ReusePromises promises;
   for (const std::uint64_t request : {1, 2, 3}) {
-    promises.promise_blocks(JobId{1}, "a job", keys_from(1, 4));
-    promises.prompted(RequestId{request}, prompt_of(keys_from(1, 4)));
+    promises.promise_blocks(JobId{1}, kModel, "a job", keys_from(1, 4));
+    promises.prompted(RequestId{request}, kModel, prompt_of(keys_from(1, 4)));
   }
   EXPECT_TRUE(promises.ended(RequestId{1}, verdict_of(kv::VerdictKind::kBypassed, 0)).empty());
   EXPECT_TRUE(promises.ended(RequestId{2}, kv::Verdict{}).empty());
-  promises.forget_all();
+  promises.forget(kModel);
   EXPECT_TRUE(promises.ended(RequestId{3}, verdict_of(kv::VerdictKind::kCold, 0)).empty());
+}
+
+TEST(ReusePromises, WhatAnotherModelIsAskedBreaksNothing) {
+  ReusePromises promises;
+  promises.promise_blocks(JobId{1}, kModel, "a job", keys_from(1, 4));
+  promises.prompted(RequestId{1}, ModelId{2}, prompt_of(keys_from(1, 4)));
+  EXPECT_TRUE(promises.ended(RequestId{1}, verdict_of(kv::VerdictKind::kCold, 0)).empty());
+  promises.forget(ModelId{2});
+  promises.prompted(RequestId{2}, kModel, prompt_of(keys_from(1, 4)));
+  EXPECT_EQ(promises.ended(RequestId{2}, verdict_of(kv::VerdictKind::kCold, 0)).size(), 1u);
 }
 
 TEST(ReusePromises, TheOldestPromisesAreForgottenFirst) {
   ReusePromises promises;
   for (std::size_t i = 0; i < kMaxPromises + 1; ++i) {
-    promises.promise_blocks(JobId{i + 1}, "a job", keys_from(static_cast<std::uint8_t>(1 + 2 * i), 2));
+    promises.promise_blocks(JobId{i + 1}, kModel, "a job", keys_from(static_cast<std::uint8_t>(1 + 2 * i), 2));
   }
-  promises.prompted(RequestId{1}, prompt_of(keys_from(1, 2)));
-  promises.prompted(RequestId{2}, prompt_of(keys_from(3, 2)));
+  promises.prompted(RequestId{1}, kModel, prompt_of(keys_from(1, 2)));
+  promises.prompted(RequestId{2}, kModel, prompt_of(keys_from(3, 2)));
   EXPECT_TRUE(promises.ended(RequestId{1}, verdict_of(kv::VerdictKind::kCold, 0)).empty());
   EXPECT_EQ(promises.ended(RequestId{2}, verdict_of(kv::VerdictKind::kCold, 0)).size(), 1u);
 }

@@ -256,5 +256,38 @@ TEST(Rates, WhatFellShortIsMadeRoomForAndForgotten) {
   EXPECT_DOUBLE_EQ(rates.shortfall(), 1.5);
 }
 
+TEST(PlanStep, BesideAnotherModelsAnswersAPromptKeepsToTheStepTime) {
+  const PlanRates rates{2e6, 20e6};  // 128 rows take 256 ms: 5 layers fit 50 ms
+  PlanInput input;
+  input.prefill = {{SeqId{1}, TenantId{1}, 4000}};
+  input.others_decode = true;
+  const StepPlan first = plan_step(input, limits(), rates);
+  EXPECT_EQ(prefill_rows(first), kChunkRows);
+  EXPECT_EQ(first.layer_begin, 0u);
+  EXPECT_EQ(first.layer_end, 5u);
+  input.open = OpenChunk{first.prefill, first.layer_end, 0};
+  const StepPlan second = plan_step(input, limits(), rates);
+  EXPECT_EQ(second.layer_begin, 5u);
+  EXPECT_LE(second.expected_ns, limits().step_ns);
+  input.others_decode = false;
+  EXPECT_EQ(plan_step(input, limits(), rates).layer_end, 30u) << "alone again, it is not cut";
+}
+
+TEST(PlanStep, InATurnForAnswersNoPromptRowRuns) {
+  PlanInput input;
+  input.decode = {SeqId{2}};
+  input.decode_ran_last = true;
+  input.decode_only = true;
+  input.prefill = {{SeqId{1}, TenantId{1}, 40}};
+  const PlanRates rates{1e5, 5e6};
+  EXPECT_EQ(prefill_rows(plan_step(input, limits(), rates)), 0u);
+  EXPECT_EQ(plan_step(input, limits(), rates).decode.size(), 1u);
+  input.open = OpenChunk{{{SeqId{1}, 128, 0}}, 5, 0};
+  EXPECT_EQ(plan_step(input, limits(), rates).decode.size(), 1u);
+  EXPECT_EQ(plan_step(input, limits(), rates).layer_begin, 0u);
+  input.decode.clear();
+  EXPECT_TRUE(plan_step(input, limits(), rates).empty());
+}
+
 }  // namespace
 }  // namespace larder::sched
