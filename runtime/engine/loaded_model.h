@@ -4,6 +4,7 @@
 // Threads:  LoadedModel immutable, any; LoadedModels any.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -20,6 +21,12 @@
 
 namespace larder::engine {
 
+// What follows the KV budget while a model is loaded. Written by the engine thread, read by any.
+struct KvBounds {
+  std::atomic<std::uint32_t> pool_blocks{0};         // of the whole budget
+  std::atomic<std::uint32_t> max_request_tokens{0};  // prompt and answer together
+};
+
 struct LoadedModel {
   ModelId id{};
   std::string name;  // general.name of the file, else its stem; no two that answer have the same
@@ -30,8 +37,7 @@ struct LoadedModel {
   std::string chat_error;                                   // why, when its template was refused
   std::shared_ptr<const kv::Identity> identity;             // only the engine thread looks into it: see block_key.h
   kernels::KvLayout layout;
-  std::uint32_t pool_blocks = 0;
-  std::uint32_t max_request_tokens = 0;  // prompt and answer together
+  std::shared_ptr<KvBounds> bounds = std::make_shared<KvBounds>();
 };
 
 class LoadedModels {

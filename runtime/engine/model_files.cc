@@ -62,17 +62,20 @@ Status size_pool(const LoadWish& load, const settings::Settings& settings, Loade
   PoolWish wish;
   wish.pool_bytes = load.kv_bytes;
   if (wish.pool_bytes == 0) wish.pool_bytes = static_cast<std::uint64_t>(settings.integer(Key::kPoolBytes));
-  if (wish.pool_bytes == 0) wish.pool_bytes = default_pool_bytes(load.memory, file.weight_bytes());
+  parts.default_kv_bytes = default_pool_bytes(load.memory, file.weight_bytes());
+  if (wish.pool_bytes == 0) wish.pool_bytes = parts.default_kv_bytes;
   parts.kv_bytes = wish.pool_bytes;
   wish.block_bytes = parts.model.layout.block_bytes();
   wish.model_context = file.config().n_context;
   wish.max_tokens = static_cast<std::uint32_t>(settings.integer(Key::kEngineMaxTokens));
   wish.pin_percent = static_cast<std::uint32_t>(settings.integer(Key::kPinsBudgetPercent));
   ASSIGN_OR_RETURN(parts.pool, plan_pool(wish));
-  parts.model.pool_blocks = parts.pool.blocks;
-  parts.model.max_request_tokens = parts.pool.max_request_tokens;
+  parts.model.bounds->pool_blocks = parts.pool.blocks;
+  parts.model.bounds->max_request_tokens = parts.pool.max_request_tokens;
   parts.executor.block_count = 1;  // the rest when its share of the budget is known
-  parts.executor.most_blocks = parts.pool.blocks;
+  // Room in the address space for any pool that this machine could hold.
+  const std::uint64_t most = std::min<std::uint64_t>(load.memory.total / wish.block_bytes, 0x7fffffff);
+  parts.executor.most_blocks = std::max(parts.pool.blocks, static_cast<std::uint32_t>(most));
   parts.executor.kv_type = parts.model.layout.type;
   parts.executor.threads = static_cast<std::uint32_t>(settings.integer(Key::kEngineThreads));
   parts.executor.max_rows = kMaxStepRows;

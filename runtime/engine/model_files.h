@@ -29,6 +29,7 @@ struct LoadedParts {
   std::shared_ptr<kv::Identity> identity;  // without arithmetic_id: the executor says that
   PoolPlan pool;
   std::uint64_t kv_bytes = 0;  // of which the pool was made
+  std::uint64_t default_kv_bytes = 0;  // of which it would be made when nobody says
   MemoryFacts memory;          // as they were then
   exec::ExecutorOptions executor;
 };

@@ -255,6 +255,7 @@ void ModelHost::executor_ready(ModelId id, std::uint64_t generation, const MadeE
   }
   LoadedParts parts = std::move(*loading_->parts);
   loading_->parts.reset();
+  if (models_.empty()) default_kv_bytes_ = parts.default_kv_bytes;
   kv_bytes_ = parts.kv_bytes;
   name_apart(parts);
   models_.push_back(
@@ -293,15 +294,18 @@ bool ModelHost::pools_busy() const {
   return std::any_of(models_.begin(), models_.end(), [](const auto& model) { return model->pool_busy(); });
 }
 
+std::uint64_t ModelHost::pin_share(std::uint64_t kv_bytes) const {
+  const auto percent = static_cast<std::uint64_t>(services_.settings.integer(settings::Key::kPinsBudgetPercent));
+  return kv_bytes / 100 * percent + kv_bytes % 100 * percent / 100;
+}
+
 // One longest request of any of them fits beside all pins.
 std::uint64_t ModelHost::pin_budget_bytes() const {
-  const auto percent = static_cast<std::uint64_t>(services_.settings.integer(settings::Key::kPinsBudgetPercent));
   std::uint64_t longest = 0;
   for (const auto& model : models_) {
     longest = std::max(longest, model->longest_request_blocks() * model->block_bytes());
   }
-  const std::uint64_t share = kv_bytes_ / 100 * percent + kv_bytes_ % 100 * percent / 100;
-  return models_.empty() ? 0 : std::min(share, kv_bytes_ - std::min(kv_bytes_, longest));
+  return models_.empty() ? 0 : std::min(pin_share(kv_bytes_), kv_bytes_ - std::min(kv_bytes_, longest));
 }
 
 void ModelHost::bound_pins(ResidentModel& model) const {
@@ -314,7 +318,39 @@ void ModelHost::bound_pins(ResidentModel& model) const {
   model.bound_pins(static_cast<std::uint32_t>(left / model.block_bytes()));
 }
 
+Status ModelHost::may_be(std::uint64_t pool_bytes) const {
+  if (models_.empty()) return {};
+  const std::uint64_t bytes = pool_bytes == 0 ? default_kv_bytes_ : pool_bytes;
+  std::uint64_t pinned = 0;
+  std::uint64_t longest = 0;
+  for (const auto& model : models_) {
+    ASSIGN_OR_RETURN(const PoolPlan plan, model->plan_for(bytes));
+    pinned += model->cache().counts().pinned * model->block_bytes();
+    longest = std::max(longest, plan.max_request_tokens / kernels::kBlockTokens * model->block_bytes());
+  }
+  const std::uint64_t budget = std::min(pin_share(bytes), bytes - std::min(bytes, longest));
+  if (pinned <= budget) return {};
+  return Error{ErrorCode::kConflict,
+               "pins hold " + std::to_string(pinned) + " bytes; a pool of " + std::to_string(bytes) +
+                   " bytes lets them have " + std::to_string(budget) + ": unpin some first",
+               "pool.bytes"};
+}
+
+void ModelHost::follow_budget() {
+  const auto wanted = static_cast<std::uint64_t>(services_.settings.integer(settings::Key::kPoolBytes));
+  if (models_.empty()) return;
+  if (const Status checked = may_be(wanted); !checked.ok()) {
+    log::warning("engine", "the pool stays as it is: " + to_string(checked.error()));
+    return;
+  }
+  kv_bytes_ = wanted == 0 ? default_kv_bytes_ : wanted;
+  for (const auto& model : models_) model->follow(model->plan_for(kv_bytes_).value());
+  for (const auto& model : models_) bound_pins(*model);
+  share_pools();
+}
+
 void ModelHost::apply_settings() {
+  follow_budget();
   for (const auto& model : models_) model->apply_settings();
 }
 

@@ -40,6 +40,8 @@ class ModelHost {
   void tick();
   // Shares the KV budget anew among the models, by what each has to do now.
   void share_pools();
+  // Whether pool.bytes could have this value now.  Errors: kResourceExhausted, kConflict (pins), with the arithmetic.
+  Status may_be(std::uint64_t pool_bytes) const;
   std::uint64_t kv_bytes() const { return models_.empty() ? 0 : kv_bytes_; }
   std::uint64_t pin_budget_bytes() const;  // of all
   bool pools_busy() const;  // the next turn has something to take back
@@ -92,6 +94,8 @@ class ModelHost {
   void begin_drain(ResidentModel& model, const char* why);
   void drop(ResidentModel& model);
   void publish();
+  std::uint64_t pin_share(std::uint64_t kv_bytes) const;
+  void follow_budget();
   bool any_drains() const;
 
   Services& services_;
@@ -105,6 +109,7 @@ class ModelHost {
   std::vector<ModelInfo> files_;
   std::unordered_map<ModelId, VerbDone> unloads_;
   std::uint64_t kv_bytes_ = 0;  // that the models here may hold
+  std::uint64_t default_kv_bytes_ = 0;  // what pool.bytes = 0 stands for
   Past past_;
   std::uint32_t next_model_ = 1;
   std::uint64_t next_generation_ = 1;

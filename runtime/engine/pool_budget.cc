@@ -121,8 +121,11 @@ std::uint64_t pool_chunk_bytes(std::uint64_t budget_bytes) {
 
 std::vector<std::uint32_t> share_pool(std::uint64_t budget_bytes, std::span<const PoolShare> shares) {
   if (shares.size() == 1) {
-    const std::uint64_t all = budget_bytes / shares.front().block_bytes;
-    return {static_cast<std::uint32_t>(std::min<std::uint64_t>(std::max<std::uint64_t>(all, 1), 0x7fffffff))};
+    // More than the budget only while what runs began under a larger one.
+    const PoolShare& one = shares.front();
+    const std::uint64_t all = budget_bytes / one.block_bytes;
+    const std::uint64_t least = std::max(1u, std::min(one.running, one.limit));
+    return {static_cast<std::uint32_t>(std::min<std::uint64_t>(std::max(all, least), 0x7fffffff))};
   }
   return Sharing(budget_bytes, shares).run();
 }

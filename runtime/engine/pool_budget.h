@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // share_pool: how much of one byte budget for KV each loaded model may use. A pure function of what it is shown; asked
 // before each step.
-// Rules:    a model that is alone has all of it. Beside others a model's limit grows by chunks: where its free blocks
-//           run short, from what nobody has, then from what others have and do not use, then from the others' cached
-//           blocks, the model used longest ago first. A model that answers keeps an even share against that, but for a
-//           request that would not fit at all otherwise; what is in use or pinned, and what the largest running request
-//           needs to come to its end, is never taken.
+// Rules:    a model that is alone has all of it, and what runs in it already comes to its end. Beside others a
+//           model's limit grows by chunks: where its free blocks run short, from what nobody has, then from what
+//           others have and do not use, then from the others' cached blocks, the model used longest ago first. A
+//           model that answers keeps an even share against that, but for a request that would not fit at all
+//           otherwise; what is in use or pinned, and what the largest running request needs to come to its end, is
+//           never taken.
 // Ensures:  limits and what is still taken beyond a lowered limit stay within the budget together, so a limit is raised
 //           only as what it takes has left.
 // Units:    blocks of each model's own size; bytes.    Threads: pure.

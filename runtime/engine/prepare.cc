@@ -96,11 +96,12 @@ Status check_length(const LoadedModel& model, const PreparedPrompt& prepared) {
   if (prepared.tokens.empty()) {
     return Error{ErrorCode::kInvalidArgument, "the prompt is empty: send at least one token", "prompt"};
   }
-  if (prepared.tokens.size() < model.max_request_tokens) return {};
-  const std::uint32_t half_pool = model.pool_blocks / 2 * kernels::kBlockTokens;
+  const std::uint32_t longest = model.bounds->max_request_tokens.load();
+  if (prepared.tokens.size() < longest) return {};
+  const std::uint32_t half_pool = model.bounds->pool_blocks.load() / 2 * kernels::kBlockTokens;
   return Error{ErrorCode::kInvalidArgument,
                "the prompt has " + std::to_string(prepared.tokens.size()) + " tokens and must have fewer than " +
-                   std::to_string(model.max_request_tokens) + " (the model's context is " +
+                   std::to_string(longest) + " (the model's context is " +
                    std::to_string(model.model->config().n_context) + ", half the pool holds " +
                    std::to_string(half_pool) + "): shorten it, or raise engine.max_tokens or pool.bytes",
                "context_length_exceeded"};

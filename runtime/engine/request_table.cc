@@ -56,8 +56,8 @@ sched::SequenceSpec RequestTable::spec_of(const Active& active, const Prepared& 
   spec.sampling = sampling;
   spec.stream = choice;
   const auto prompt_tokens = static_cast<std::uint32_t>(prepared.prompt->tokens.size());
-  const std::uint32_t room =
-      active.in.model->max_request_tokens > prompt_tokens ? active.in.model->max_request_tokens - prompt_tokens : 1;
+  const std::uint32_t longest = active.in.model->bounds->max_request_tokens;
+  const std::uint32_t room = longest > prompt_tokens ? longest - prompt_tokens : 1;
   spec.max_new_tokens = request.max_tokens == 0 ? room : std::min(request.max_tokens, room);
   if (!active.in.stream) spec.max_new_tokens = 0;
   if (request.ignore_eos) {

@@ -27,7 +27,7 @@ ModelInfo info_of(const LoadedModel& loaded, const exec::DeviceInfo& device) {
   info.weight_bytes = loaded.model->weight_bytes();
   info.kv_bytes_per_token = loaded.layout.block_bytes() / kernels::kBlockTokens;
   info.n_context = loaded.model->config().n_context;
-  info.max_request_tokens = loaded.max_request_tokens;
+  info.max_request_tokens = loaded.bounds->max_request_tokens;
   info.progress = 1;
   info.arithmetic_id = device.arithmetic_id;
   info.device = device.device;
@@ -43,7 +43,8 @@ ResidentModel::ResidentModel(const Shared& shared, std::uint64_t generation, Loa
     : services_(shared.services),
       generation_(generation),
       identity_(std::move(parts.identity)),
-      executor_(std::move(executor)) {
+      executor_(std::move(executor)),
+      most_blocks_(std::max(parts.executor.most_blocks, parts.executor.block_count)) {
   identity_->arithmetic_id = executor_->info().arithmetic_id;
   parts.model.identity = identity_;
   loaded_ = std::make_shared<const LoadedModel>(std::move(parts.model));
@@ -144,7 +145,8 @@ PoolShare ResidentModel::pool_share() const {
   share.last_use = last_use_;
   if (draining_) return share;
   const sched::RoomNeed need = scheduler_->room_need();
-  const std::uint32_t most = loaded_->pool_blocks;
+  // What runs comes to its end in the room it has, whatever the budget is now.
+  const std::uint32_t most = std::max<std::uint32_t>(loaded_->bounds->pool_blocks, share.limit);
   if (need.running > 0) share.running = std::min(most, counts.pinned + need.running);
   if (need.waiting > 0) share.waiting = std::min(most, counts.pinned + need.waiting);
   if (!settled_) share.headroom = first_blocks();
@@ -157,7 +159,7 @@ PoolShare ResidentModel::pool_share() const {
 
 // A chunk, or one longest request.
 std::uint32_t ResidentModel::first_blocks() const {
-  const std::uint64_t budget = loaded_->pool_blocks * block_bytes();
+  const std::uint64_t budget = loaded_->bounds->pool_blocks * block_bytes();
   return std::max(static_cast<std::uint32_t>(pool_chunk_bytes(budget) / block_bytes()), longest_request_blocks());
 }
 
@@ -167,6 +169,27 @@ void ResidentModel::set_pool_limit(std::uint32_t blocks) {
   if (!set.ok()) log::warning("engine", "the pool of " + loaded_->name + " was not changed: " + to_string(set.error()));
 }
 
+Result<PoolPlan> ResidentModel::plan_for(std::uint64_t kv_bytes) const {
+  PoolWish wish;
+  wish.pool_bytes = kv_bytes;
+  wish.block_bytes = block_bytes();
+  wish.model_context = loaded_->model->config().n_context;
+  wish.max_tokens = static_cast<std::uint32_t>(services_.settings.integer(Key::kEngineMaxTokens));
+  wish.pin_percent = static_cast<std::uint32_t>(services_.settings.integer(Key::kPinsBudgetPercent));
+  ASSIGN_OR_RETURN(const PoolPlan plan, plan_pool(wish));
+  if (plan.blocks <= most_blocks_) return plan;
+  return Error{ErrorCode::kResourceExhausted,
+               "a pool of " + std::to_string(kv_bytes) + " bytes is more than the " +
+                   std::to_string(most_blocks_ * block_bytes()) + " that this machine has for " + loaded_->name +
+                   ": choose a smaller one",
+               "pool.bytes"};
+}
+
+void ResidentModel::follow(const PoolPlan& plan) {
+  loaded_->bounds->pool_blocks = plan.blocks;
+  loaded_->bounds->max_request_tokens = plan.max_request_tokens;
+}
+
 bool ResidentModel::admits() const {
   const PoolShare share = pool_share();
   return share.waiting <= share.limit;
@@ -174,7 +197,7 @@ bool ResidentModel::admits() const {
 
 void ResidentModel::bound_pins(std::uint32_t budget_blocks) {
   // Where pins are beyond it already, the bounds they were made under stay.
-  static_cast<void>(cache_->set_pin_bounds({loaded_->pool_blocks, budget_blocks, longest_request_blocks()}));
+  static_cast<void>(cache_->set_pin_bounds({loaded_->bounds->pool_blocks, budget_blocks, longest_request_blocks()}));
 }
 
 void ResidentModel::begin_drain() {

@@ -45,7 +45,7 @@ class ResidentModel {
   ModelId id() const { return loaded_->id; }
   std::string path() const { return loaded_->model->path(); }
   std::uint32_t longest_request_blocks() const {
-    return (loaded_->max_request_tokens + kernels::kBlockTokens - 1) / kernels::kBlockTokens;
+    return (loaded_->bounds->max_request_tokens + kernels::kBlockTokens - 1) / kernels::kBlockTokens;
   }
   std::uint64_t block_bytes() const { return loaded_->layout.block_bytes(); }
   kv::PrefixCache& cache() { return *cache_; }
@@ -83,6 +83,10 @@ class ResidentModel {
   // What it needs of the pool, for share_pool; then its new limit, in blocks, and a slice of what that asks for.
   PoolShare pool_share() const;
   void set_pool_limit(std::uint32_t blocks);
+  // Whether a budget of so many bytes can be.  Errors: kResourceExhausted with the arithmetic.
+  Result<PoolPlan> plan_for(std::uint64_t kv_bytes) const;
+  // The budget is another one now; its pool follows with its share.  Requires: plan_for says yes.
+  void follow(const PoolPlan& plan);
   void turn_pool() { pool_limit_->turn(cold_->durable()); }
   bool pool_busy() const { return pool_limit_->busy(); }
   // Whether the largest request in its queue would come to its end.
@@ -114,6 +118,7 @@ class ResidentModel {
   std::unique_ptr<exec::Executor> executor_;
   std::unique_ptr<kv::PrefixCache> cache_;
   std::unique_ptr<PoolLimit> pool_limit_;
+  const std::uint32_t most_blocks_;  // that its device can have
   std::unique_ptr<ColdTier> cold_;
   std::unique_ptr<sched::Scheduler> scheduler_;
   bool ready_ = false;

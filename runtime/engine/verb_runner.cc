@@ -2,6 +2,7 @@
 #include "runtime/engine/verb_runner.h"
 
 #include <algorithm>
+#include <charconv>
 
 #include "runtime/engine/loop.h"
 #include "runtime/model/digest.h"
@@ -278,6 +279,7 @@ void VerbRunner::run(const Principal& who, const CancelRequest& verb, VerbDone d
 }
 
 void VerbRunner::run(const Principal&, const SetSetting& verb, VerbDone done) {
+  if (const Status checked = fits_memory(verb); !checked.ok()) return done->answer(checked.error());
   on_clerk(
       std::move(done),
       [verb, &settings = services_.settings]() -> Result<VerbResult> {
@@ -290,6 +292,15 @@ void VerbRunner::run(const Principal&, const SetSetting& verb, VerbDone done) {
         loop.disk().apply_settings();
         loop.requests().set_record_texts(loop.services().settings.flag(settings::Key::kEngineRecordTexts));
       });
+}
+
+// A size of the pool that cannot be is not written down. What is no number the settings refuse themselves.
+Status VerbRunner::fits_memory(const SetSetting& verb) const {
+  if (verb.key != "pool.bytes") return {};
+  std::uint64_t bytes = 0;
+  const char* const end = verb.value.data() + verb.value.size();
+  const auto [at, failed] = std::from_chars(verb.value.data(), end, bytes);
+  return failed != std::errc() || at != end ? Status() : loop_.models().may_be(bytes);
 }
 
 // The prefix is computed and kept like any request's; then the pin, if it was asked for.

@@ -50,6 +50,7 @@ class VerbRunner {
   void on_clerk(VerbDone done, std::function<Result<VerbResult>()> work, LoopTask then = {});
   void promise_run(JobId job, const std::string& what, NodeId end);
   void answer_job(Result<JobInfo> job, const VerbDone& done);
+  Status fits_memory(const SetSetting& verb) const;
   VerbDone as_job(const std::string& verb, VerbDone done);
 
   EngineLoop& loop_;

@@ -42,7 +42,7 @@ constexpr Table kTable{{
      "Finished requests kept for the request list."},
     {Key::kEngineRecordTexts, "engine.record_texts", kFlag, "true", 0, 0, "", "", false,
      "Keep, in memory only, the few tokens around a difference, so that a miss can be explained."},
-    {Key::kPoolBytes, "pool.bytes", kInt, "0", 0, 64 * kTiB, "bytes", "", true,
+    {Key::kPoolBytes, "pool.bytes", kInt, "0", 0, 64 * kTiB, "bytes", "", false,
      "Memory for cached prompts; 0 takes a quarter of RAM, at most half of what is free after the weights."},
     {Key::kPoolKvType, "pool.kv_type", kChoice, "f16", 0, 0, "", "f16|f32", true,
      "Number format of cached prompts; f32 needs twice the memory."},

@@ -30,6 +30,15 @@ TEST(PoolBudget, AModelAloneHasAllOfIt) {
   EXPECT_EQ(shared({share(1, 0, 0, 1)}), (std::vector<std::uint32_t>{1024}));
 }
 
+TEST(PoolBudget, AModelAloneFollowsASmallerBudgetButForWhatRuns) {
+  PoolShare one = share(2000, 1500, 900, 1);
+  EXPECT_EQ(shared({one}), (std::vector<std::uint32_t>{1024}));
+  one.running = 1600;
+  EXPECT_EQ(shared({one}), (std::vector<std::uint32_t>{1600}));
+  one.running = 3000;  // it would not have come to its end before either
+  EXPECT_EQ(shared({one}), (std::vector<std::uint32_t>{2000}));
+}
+
 TEST(PoolBudget, ANewcomersFirstChunksComeFromWhatTheOtherDoesNotUse) {
   PoolShare old = share(1024, 300, 0, 1);
   PoolShare fresh = share(1, 0, 0, 2);

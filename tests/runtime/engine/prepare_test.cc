@@ -38,7 +38,7 @@ LoadedModel model_of(const char* chat_template, bool add_bos) {
   model.name = "tiny";
   model.tokenizer = tokenizer_of(add_bos);
   model.chat = chat_template::ChatTemplate::parse(chat_template, "<s>", "</s>").value();
-  model.max_request_tokens = 4096;
+  model.bounds->max_request_tokens = 4096;
   return model;
 }
 
