@@ -74,6 +74,15 @@ struct VerifyBlocks {
   NodeId node{};
   bool dry_run = false;
 };
+struct CompressBlocks {
+  NodeId node{};
+  QString scheme;  // "int8", "int4"
+  bool dry_run = false;
+};
+struct DecompressBlocks {
+  NodeId node{};
+  bool dry_run = false;
+};
 struct CancelJob {
   JobId job{};
 };
@@ -83,7 +92,8 @@ struct CancelJob {
 using Command = std::variant<command::PinNode, command::Unpin, command::DeleteNode, command::Locate, command::LoadModel,
                              command::UnloadModel, command::CreateTenant, command::DeleteTenant, command::CreateKey,
                              command::RevokeKey, command::WarmPack, command::CancelRequest, command::SetSetting,
-                             command::MoveBlocks, command::VerifyBlocks, command::CancelJob>;
+                             command::MoveBlocks, command::VerifyBlocks, command::CompressBlocks,
+                             command::DecompressBlocks, command::CancelJob>;
 
 // What came of it. `message` is the refusal, for people (error_words.h); `secret` is shown once and kept nowhere.
 struct CommandOutcome {

@@ -39,6 +39,12 @@ TenantInfo tenantToQt(const engine::TenantInfo& from) {
   return to;
 }
 
+PoolInfo poolToQt(const engine::PoolInfo& from) {
+  return PoolInfo{from.blocks_total,   from.blocks_free,    from.blocks_cached, from.blocks_in_use, from.blocks_pinned,
+                  from.block_bytes,    from.pin_budget_bytes, from.evicted_blocks, from.tree_nodes, from.bytes_total,
+                  from.bytes_taken,    from.bytes_pinned,   from.budget_bytes};
+}
+
 ModelInfo modelToQt(const engine::ModelInfo& from) {
   ModelInfo to;
   to.id = from.id;
@@ -61,12 +67,8 @@ ModelInfo modelToQt(const engine::ModelInfo& from) {
   to.digest_error = toQt(from.digest_error);
   to.error = errorText(toQt(from.error));
   to.has_chat_template = from.has_chat_template;
+  to.pool = poolToQt(from.pool);
   return to;
-}
-
-PoolInfo poolToQt(const engine::PoolInfo& from) {
-  return PoolInfo{from.blocks_total, from.blocks_free,      from.blocks_cached,  from.blocks_in_use, from.blocks_pinned,
-                  from.block_bytes,  from.pin_budget_bytes, from.evicted_blocks, from.tree_nodes};
 }
 
 StoreInfo storeToQt(const engine::StoreInfo& from) {
@@ -161,6 +163,12 @@ struct ToVerb {
   }
   engine::Verb operator()(const command::VerifyBlocks& c) const {
     return engine::VerifyBlocks{{c.node, false, 0, 0}, c.dry_run};
+  }
+  engine::Verb operator()(const command::CompressBlocks& c) const {
+    return engine::CompressBlocks{{c.node, false, 0, 0}, fromQt(c.scheme), c.dry_run};
+  }
+  engine::Verb operator()(const command::DecompressBlocks& c) const {
+    return engine::DecompressBlocks{{c.node, false, 0, 0}, c.dry_run};
   }
   engine::Verb operator()(const command::CancelJob& c) const { return engine::CancelJob{c.job}; }
   engine::Verb operator()(const command::SetSetting& c) const {
@@ -293,8 +301,11 @@ JobInfo toQt(const engine::JobInfo& from) {
   to.blocks_total = from.blocks_total;
   to.bytes_moved = from.bytes_moved;
   const engine::TierTally& t = from.tally;
-  to.tally = {t.written, t.read_up, t.left_pool, t.left_disk, t.already, t.pinned, t.in_use,  t.growing,     t.below,
-              t.refused, t.no_room, t.gone,      t.good,      t.damaged, t.missing, t.unread, toQt(t.refusal)};
+  to.tally = {t.written, t.read_up, t.left_pool, t.left_disk, t.computed, t.already,
+              t.pinned,  t.in_use,  t.growing,   t.below,     t.refused,  t.no_room,
+              t.gone,    t.good,    t.damaged,   t.missing,   t.unread,   toQt(t.refusal)};
+  to.codec = {from.codec.bytes_before, from.codec.bytes_after, from.codec.error, from.codec.compute_tokens,
+              from.codec.compute_ms};
   to.warning = toQt(from.warning);
   to.started = from.started;
   to.ended = from.ended;

@@ -164,6 +164,14 @@ TreeNode nodeFrom(const Members& from) {
   return to;
 }
 
+PoolInfo poolFrom(const Members& from) {
+  return {from.count("blocks_total"),   from.count("blocks_free"),   from.count("blocks_cached"),
+          from.count("blocks_in_use"),  from.count("blocks_pinned"), from.big("block_bytes"),
+          from.big("pin_budget_bytes"), from.big("evicted_blocks"),  from.big("tree_nodes"),
+          from.big("bytes_total"),      from.big("bytes_taken"),     from.big("bytes_pinned"),
+          from.big("budget_bytes")};
+}
+
 ModelInfo modelFrom(const Members& from) {
   ModelInfo to;
   to.id = ModelId{from.count("id")};
@@ -186,6 +194,7 @@ ModelInfo modelFrom(const Members& from) {
   to.digest_error = from.text("digest_error");
   to.error = errorText(from.text("error"));
   to.has_chat_template = from.flag("has_chat_template");
+  to.pool = poolFrom(Members(from.any("pool")));
   return to;
 }
 
@@ -286,10 +295,12 @@ JobInfo jobFrom(const Members& from) {
   to.blocks_total = from.big("blocks_total");
   to.bytes_moved = from.big("bytes_moved");
   const Members t(from.any("result"));
-  to.tally = {t.big("written"), t.big("read_up"), t.big("left_pool"), t.big("left_disk"), t.big("already"),
-              t.big("pinned"),  t.big("in_use"),  t.big("growing"),   t.big("below"),     t.big("refused"),
-              t.big("no_room"), t.big("gone"),    t.big("good"),      t.big("damaged"),   t.big("missing"),
-              t.big("unread"),  t.text("refusal")};
+  to.tally = {t.big("written"), t.big("read_up"), t.big("left_pool"), t.big("left_disk"), t.big("computed"),
+              t.big("already"), t.big("pinned"),  t.big("in_use"),    t.big("growing"),   t.big("below"),
+              t.big("refused"), t.big("no_room"), t.big("gone"),      t.big("good"),      t.big("damaged"),
+              t.big("missing"), t.big("unread"),  t.text("refusal")};
+  to.codec = {from.big("bytes_before"), from.big("bytes_after"), from.real("codec_error"),
+              from.count("compute_tokens"), from.real("compute_ms")};
   to.warning = from.text("warning");
   to.started = from.integer("started");
   to.ended = from.integer("ended");
@@ -370,6 +381,16 @@ struct ToCall {
     return {QStringLiteral("verify"), "POST",
             json({{QStringLiteral("node"), id(c.node.value)}, {QStringLiteral("dry_run"), c.dry_run}})};
   }
+  RemoteCall operator()(const command::CompressBlocks& c) const {
+    return {QStringLiteral("compress"), "POST",
+            json({{QStringLiteral("node"), id(c.node.value)},
+                  {QStringLiteral("scheme"), c.scheme},
+                  {QStringLiteral("dry_run"), c.dry_run}})};
+  }
+  RemoteCall operator()(const command::DecompressBlocks& c) const {
+    return {QStringLiteral("decompress"), "POST",
+            json({{QStringLiteral("node"), id(c.node.value)}, {QStringLiteral("dry_run"), c.dry_run}})};
+  }
   RemoteCall operator()(const command::CancelJob& c) const {
     return {QStringLiteral("jobs/%1/cancel").arg(c.job.value), "POST", "{}"};
   }
@@ -395,10 +416,7 @@ std::optional<ViewDelta> decodeSnapshot(const QByteArray& json) {
   to.started = from.integer("started");
   to.version = from.text("version");
   to.device = from.text("device");
-  const Members pool(from.any("pool"));
-  to.pool = {pool.count("blocks_total"),   pool.count("blocks_free"),   pool.count("blocks_cached"),
-             pool.count("blocks_in_use"),  pool.count("blocks_pinned"), pool.big("block_bytes"),
-             pool.big("pin_budget_bytes"), pool.big("evicted_blocks"),  pool.big("tree_nodes")};
+  to.pool = poolFrom(Members(from.any("pool")));
   to.store = storeFrom(Members(from.any("store")));
   readLists(from, to);
   to.running = from.count("running");

@@ -142,6 +142,14 @@ struct PinInfo {
   bool operator==(const PinInfo&) const = default;
 };
 
+// Of all models, or of one; bytes are the sums of blocks of different sizes.
+struct PoolInfo {
+  std::uint32_t blocks_total = 0, blocks_free = 0, blocks_cached = 0, blocks_in_use = 0, blocks_pinned = 0;
+  std::uint64_t block_bytes = 0, pin_budget_bytes = 0, evicted_blocks = 0, tree_nodes = 0;
+  std::uint64_t bytes_total = 0, bytes_taken = 0, bytes_pinned = 0, budget_bytes = 0;
+  bool operator==(const PoolInfo&) const = default;
+};
+
 struct ModelInfo {
   enum class State : std::uint8_t { kFile, kLoading, kReady, kUnloading, kFailed };
   enum class Identity : std::uint8_t { kPending, kKnown, kFailed };
@@ -156,13 +164,8 @@ struct ModelInfo {
   double digest_progress = 0;
   QString digest, digest_error, error;
   bool has_chat_template = false;
+  PoolInfo pool;  // of a model that is loaded
   bool operator==(const ModelInfo&) const = default;
-};
-
-struct PoolInfo {
-  std::uint32_t blocks_total = 0, blocks_free = 0, blocks_cached = 0, blocks_in_use = 0, blocks_pinned = 0;
-  std::uint64_t block_bytes = 0, pin_budget_bytes = 0, evicted_blocks = 0, tree_nodes = 0;
-  bool operator==(const PoolInfo&) const = default;
 };
 
 struct Interval {

@@ -11,7 +11,7 @@
 
 namespace larder::gui {
 
-// "Move to disk", "Copy to memory", "Verify".
+// "Move to disk", "Copy to memory", "Verify", "Compress to int8", "Compute exactly again".
 QString jobVerb(const JobInfo& job);
 // "waits", "42 %", "done", "failed", "cancelled".
 QString jobState(const JobInfo& job);

@@ -26,6 +26,7 @@ QString evictedCause(const SnapshotView& view, const Verdict& verdict) {
   if (out.policy == QLatin1String("demoted")) return Words::tr("It lay on disk only");
   if (out.policy == QLatin1String("disk_lru")) return Words::tr("Its copy on disk gave way");
   if (out.policy == QLatin1String("damaged")) return Words::tr("It was found damaged");
+  if (out.policy == QLatin1String("compressed")) return Words::tr("It was rounded, and the rounded copy is gone");
   return Words::tr("It was here and gave way");
 }
 

@@ -51,10 +51,10 @@
         </translation>
     </message>
     <message numerus="yes">
-        <source>%1 of weights and %2 kept in the pool are given back; what was kept must be computed again. %n running requests are ended.</source>
+        <source>%1 of weights and %2 kept in the pool are given back; what has no copy on disk must be computed again. Up to %n running requests are ended.</source>
         <translation>
-            <numerusform>%1 of weights and %2 kept in the pool are given back; what was kept must be computed again. %n running request is ended.</numerusform>
-            <numerusform>%1 of weights and %2 kept in the pool are given back; what was kept must be computed again. %n running requests are ended.</numerusform>
+            <numerusform>%1 of weights and %2 kept in the pool are given back; what has no copy on disk must be computed again. Up to %n running request is ended.</numerusform>
+            <numerusform>%1 of weights and %2 kept in the pool are given back; what has no copy on disk must be computed again. Up to %n running requests are ended.</numerusform>
         </translation>
     </message>
 </context>

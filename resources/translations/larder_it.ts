@@ -184,6 +184,46 @@
         <source>Gone meanwhile</source>
         <translation>Spariti nel frattempo</translation>
     </message>
+    <message>
+        <source>Bytes before and after</source>
+        <translation>Byte prima e dopo</translation>
+    </message>
+    <message>
+        <source>Off by, on blocks of this model</source>
+        <translation>Scarto, sui blocchi di questo modello</translation>
+    </message>
+    <message>
+        <source>Tokens to compute</source>
+        <translation>Token da calcolare</translation>
+    </message>
+    <message>
+        <source>Tokens computed</source>
+        <translation>Token calcolati</translation>
+    </message>
+    <message>
+        <source>%1, about %2</source>
+        <translation>%1, circa %2</translation>
+    </message>
+    <message>
+        <source>Compress to %1</source>
+        <translation>Comprimi in %1</translation>
+    </message>
+    <message>
+        <source>Compute exactly again</source>
+        <translation>Ricalcola esatto</translation>
+    </message>
+    <message>
+        <source>Blocks computed again</source>
+        <translation>Blocchi ricalcolati</translation>
+    </message>
+    <message>
+        <source>Blocks rounded on disk</source>
+        <translation>Blocchi arrotondati su disco</translation>
+    </message>
+    <message>
+        <source>Rounded copies that leave the disk</source>
+        <translation>Copie arrotondate che lasciano il disco</translation>
+    </message>
 </context>
 <context>
     <name>LinkBanner</name>
@@ -564,6 +604,10 @@
     <message>
         <source>pool made smaller</source>
         <translation>riserva ridotta</translation>
+    </message>
+    <message>
+        <source>they were rounded, and the rounded copy is gone</source>
+        <translation>sono stati arrotondati e la copia arrotondata non c’è più</translation>
     </message>
 </context>
 <context>
@@ -1657,6 +1701,10 @@
         <source>It was found damaged</source>
         <translation>È stato trovato danneggiato</translation>
     </message>
+    <message>
+        <source>It was rounded, and the rounded copy is gone</source>
+        <translation>È stato arrotondato e la copia arrotondata non c’è più</translation>
+    </message>
 </context>
 <context>
     <name>larder::gui::Banner</name>
@@ -2498,10 +2546,6 @@
         <translation>%1 è in memoria.</translation>
     </message>
     <message>
-        <source>Reads %1 from disk. %2 is then unloaded, and the %3 kept for it must be computed again.</source>
-        <translation>Legge %1 dal disco. Poi %2 viene tolto dalla memoria e i %3 conservati per esso andranno ricalcolati.</translation>
-    </message>
-    <message>
         <source>Reads %1 from disk.</source>
         <translation>Legge %1 dal disco.</translation>
     </message>
@@ -2525,13 +2569,6 @@
         <source>%1 was not put away</source>
         <translation>%1 non è stato tolto dall&apos;elenco</translation>
     </message>
-    <message numerus="yes">
-        <source>%1 of weights and %2 kept in the pool are given back; what was kept must be computed again. %n running requests are ended.</source>
-        <translation>
-            <numerusform>Si liberano %1 di pesi e %2 conservati nella riserva; ciò che era conservato andrà ricalcolato. %n richiesta in corso viene chiusa.</numerusform>
-            <numerusform>Si liberano %1 di pesi e %2 conservati nella riserva; ciò che era conservato andrà ricalcolato. %n richieste in corso vengono chiuse.</numerusform>
-        </translation>
-    </message>
     <message>
         <source>Unload %1?</source>
         <translation>Togliere %1 dalla memoria?</translation>
@@ -2547,6 +2584,17 @@
     <message>
         <source>%1 is unloaded</source>
         <translation>%1 è stato tolto dalla memoria</translation>
+    </message>
+    <message>
+        <source>Reads %1 from disk. It answers beside %2; where there is no room for both, the idle one used longest ago is unloaded.</source>
+        <translation>Legge %1 dal disco. Risponde accanto a %2; se non c&apos;è posto per entrambi, viene tolto dalla memoria quello inattivo usato da più tempo.</translation>
+    </message>
+    <message numerus="yes">
+        <source>%1 of weights and %2 kept in the pool are given back; what has no copy on disk must be computed again. Up to %n running requests are ended.</source>
+        <translation>
+            <numerusform>%1 di pesi e %2 tenuti nella riserva vengono restituiti; ciò che non ha una copia su disco va ricalcolato. Viene interrotta al più %n richiesta in corso.</numerusform>
+            <numerusform>%1 di pesi e %2 tenuti nella riserva vengono restituiti; ciò che non ha una copia su disco va ricalcolato. Vengono interrotte al più %n richieste in corso.</numerusform>
+        </translation>
     </message>
 </context>
 <context>
@@ -3300,6 +3348,10 @@
     <message>
         <source>Verify copies…</source>
         <translation>Verifica le copie…</translation>
+    </message>
+    <message>
+        <source>Compress, or compute exactly again…</source>
+        <translation>Comprimi o ricalcola esatto…</translation>
     </message>
 </context>
 <context>
@@ -4167,6 +4219,30 @@
         <source>C&amp;opy to memory…</source>
         <translation>C&amp;opia in memoria…</translation>
     </message>
+    <message>
+        <source>Compress…</source>
+        <translation>Comprimi…</translation>
+    </message>
+    <message>
+        <source>Compute exactly again…</source>
+        <translation>Ricalcola esatto…</translation>
+    </message>
+    <message>
+        <source>smaller on disk, and not bit for bit</source>
+        <translation>più piccolo su disco, e non bit per bit</translation>
+    </message>
+    <message>
+        <source>%1 to compute</source>
+        <translation>%1 da calcolare</translation>
+    </message>
+    <message>
+        <source>To int&amp;8: about half the bytes…</source>
+        <translation>In int&amp;8: circa metà dei byte…</translation>
+    </message>
+    <message>
+        <source>To int&amp;4: about a third, and more is lost…</source>
+        <translation>In int&amp;4: circa un terzo, e si perde di più…</translation>
+    </message>
 </context>
 <context>
     <name>larder::gui::TreeLegend</name>
@@ -4379,10 +4455,6 @@
         </translation>
     </message>
     <message>
-        <source>“%1” cannot be moved or verified now</source>
-        <translation>«%1» non si può spostare o verificare ora</translation>
-    </message>
-    <message>
         <source>There is nothing to do.</source>
         <translation>Non c&apos;è nulla da fare.</translation>
     </message>
@@ -4401,6 +4473,14 @@
     <message>
         <source>The job was not stopped</source>
         <translation>Il lavoro non è stato fermato</translation>
+    </message>
+    <message>
+        <source>“%1” cannot be moved, verified or compressed now</source>
+        <translation>«%1» non si può spostare, verificare o comprimere ora</translation>
+    </message>
+    <message>
+        <source>It is computed as a request is, between the others, and can be stopped.</source>
+        <translation>Viene calcolato come una richiesta, fra le altre, e si può fermare.</translation>
     </message>
 </context>
 <context>

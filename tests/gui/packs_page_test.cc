@@ -45,6 +45,7 @@ std::shared_ptr<SnapshotView> packView() {
   home.text = QStringLiteral("# Instructions");
   home.tokens = 0;
   view->packs = {casa, home};
+  sumPool(*view);
   return view;
 }
 

@@ -143,6 +143,16 @@ Command commandNumber(int kind, Filler& f) {
       id(c.job);
       return c;
     }
+    case 7: {
+      command::CompressBlocks c{NodeId{}, f.coin() ? QStringLiteral("int8") : QStringLiteral("int4"), f.coin()};
+      id(c.node);
+      return c;
+    }
+    case 8: {
+      command::DecompressBlocks c{NodeId{}, f.coin()};
+      id(c.node);
+      return c;
+    }
     default: {
       command::CancelRequest c;
       id(c.request);
@@ -177,6 +187,15 @@ bool sameVerb(const engine::Verb& a, const engine::Verb& b) {
   if (const auto* verify = std::get_if<engine::VerifyBlocks>(&a)) {
     const auto& other = std::get<engine::VerifyBlocks>(b);
     return verify->what.node == other.what.node && verify->dry_run == other.dry_run;
+  }
+  if (const auto* compress = std::get_if<engine::CompressBlocks>(&a)) {
+    const auto& other = std::get<engine::CompressBlocks>(b);
+    return compress->what.node == other.what.node && compress->scheme == other.scheme &&
+           compress->dry_run == other.dry_run;
+  }
+  if (const auto* back = std::get_if<engine::DecompressBlocks>(&a)) {
+    const auto& other = std::get<engine::DecompressBlocks>(b);
+    return back->what.node == other.what.node && back->dry_run == other.dry_run;
   }
   if (const auto* cancel = std::get_if<engine::CancelJob>(&a)) return cancel->job == std::get<engine::CancelJob>(b).job;
   return std::get<engine::CancelRequest>(a).request == std::get<engine::CancelRequest>(b).request;
@@ -236,7 +255,7 @@ void RemoteDecodeTest::bothWaysOfAnOutcomeGiveTheSame() {
 void RemoteDecodeTest::aCommandArrivesAsItsVerb() {
   for (std::uint64_t seed = 0; seed < kRounds; ++seed) {
     Filler f(seed);
-    const Command command = commandNumber(static_cast<int>(seed % 8), f);
+    const Command command = commandNumber(static_cast<int>(seed % 10), f);
     const RemoteCall call = encodeCommand(command);
     std::vector<std::string> segments;
     for (const QString& part : call.path.split(QLatin1Char('/'))) segments.push_back(fromQt(part));

@@ -49,6 +49,7 @@ std::shared_ptr<SnapshotView> twoTenants() {
   view->keys = {{KeyId{1}, TenantId{1}, QStringLiteral("lk_7Qf2"), QStringLiteral("laptop"), true, view->at - 9000, 0},
                 {KeyId{2}, TenantId{1}, QStringLiteral("lk_pX0m"), QStringLiteral("tablet"), false, view->at - 8000,
                  view->at - 120'000}};
+  sumPool(*view);
   return view;
 }
 

@@ -42,6 +42,7 @@ std::shared_ptr<SnapshotView> tierView() {
   store.declined_damaged = 1;
   store.io_path = QStringLiteral("io_uring");
   store.cipher = QStringLiteral("AES-256-GCM");
+  sumPool(*view);
   return view;
 }
 
@@ -181,6 +182,7 @@ void TiersPageTest::unusedDiskSaysWhy() {
 void TiersPageTest::nonsenseFiguresAreBounded() {
   const auto view = tierView();
   view->pool.blocks_free = view->pool.blocks_total + 7;
+  sumPool(*view);
   QCOMPARE(poolFacts(*view)->used, 0.0);
   view->store.pinned_blocks = 5000;
   view->store.blocks = 3;

@@ -45,6 +45,7 @@ class WindowTest : public QObject {
   void pinByKeyCanBeUndone();
   void deleteAsksWithTheEnginesFigures();
   void aMoveIsChosenShownWithItsArithmeticAndBegun();
+  void aRunIsCompressedOrComputedAgainByItsLineage();
   void withoutADiskTierNothingIsOffered();
   void jobsShowTheirProgressAndCanBeStopped();
   void refusalStaysOnScreenWithItsReason();
@@ -254,6 +255,52 @@ void WindowTest::aMoveIsChosenShownWithItsArithmeticAndBegun() {
   QVERIFY(!std::get<command::MoveBlocks>(client_->commands.at(1)).dry_run);
   QTest::keyClick(tree, Qt::Key_V);
   QVERIFY(std::get<command::VerifyBlocks>(client_->commands.at(2)).dry_run);
+}
+
+void WindowTest::aRunIsCompressedOrComputedAgainByItsLineage() {
+  auto view = sampleView();
+  view->store.used = true;
+  client_->show(view);
+  PrefixTreeView* tree = openTree();
+  tree->select(runKey(5));
+  JobInfo planned;
+  planned.verb = QStringLiteral("compress");
+  planned.to = QStringLiteral("int8");
+  planned.dry_run = true;
+  planned.tally.written = 12;
+  planned.codec.bytes_before = 2u << 20;
+  planned.codec.bytes_after = 1u << 20;
+  planned.codec.error = 0.0061;
+  client_->next.ok = true;
+  client_->next.job = planned;
+  QTest::keyClick(tree, Qt::Key_C);
+  auto* menu = window_->findChild<QMenu*>(QStringLiteral("codecMenu"));
+  QVERIFY(menu != nullptr && menu->isVisible());
+  QTest::keyClick(menu, Qt::Key_Return);
+  const auto dry = std::get<command::CompressBlocks>(client_->commands.at(0));
+  QVERIFY(dry.dry_run && dry.node == NodeId{5} && dry.scheme == QStringLiteral("int8"));
+  auto* dialog = window_->findChild<QDialog*>(QStringLiteral("confirmDialog"));
+  QVERIFY(dialog != nullptr && dialog->isVisible());
+  const QString text = dialog->findChild<QLabel*>(QStringLiteral("confirmText"))->text();
+  for (const char* part : {"Blocks rounded on disk: 12", "2.00\u00a0MiB \u2192 1.00\u00a0MiB", "0.61\u00a0%"}) {
+    QVERIFY2(text.contains(QString::fromUtf8(part)), qPrintable(text));
+  }
+  auto* act = dialog->findChild<QPushButton*>(QStringLiteral("confirmAct"));
+  QCOMPARE(act->text(), QStringLiteral("Compress to int8"));
+  QTest::mouseClick(act, Qt::LeftButton);
+  QVERIFY(!std::get<command::CompressBlocks>(client_->commands.at(1)).dry_run);
+  auto rounded = std::make_shared<TreeRows>(*view->tree);
+  for (TreeNode& node : rounded->nodes) node.lineage = QStringLiteral("int8");
+  auto next = std::make_shared<SnapshotView>(*view);
+  ++next->epoch;
+  next->tree = rounded;
+  client_->show(next);
+  window_->page(QStringLiteral("tree"))->refreshNow();
+  QVERIFY(!window_->findChild<QAbstractButton*>(QStringLiteral("compressButton"))->isVisible());
+  QVERIFY(window_->findChild<QAbstractButton*>(QStringLiteral("decompressButton"))->isVisible());
+  client_->next.job->verb = QStringLiteral("decompress");
+  QTest::keyClick(tree, Qt::Key_C);
+  QVERIFY(std::get<command::DecompressBlocks>(client_->commands.at(2)).dry_run);
 }
 
 void WindowTest::withoutADiskTierNothingIsOffered() {

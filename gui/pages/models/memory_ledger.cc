@@ -16,11 +16,13 @@ namespace {
 
 constexpr int kBarHeight = 20;
 
+bool holds(const ModelInfo& model) {
+  return model.state == ModelInfo::State::kReady || model.state == ModelInfo::State::kUnloading;
+}
+
 const ModelInfo* holder(const SnapshotView& view) {
-  for (const ModelInfo& model : view.models) {
-    if (model.state == ModelInfo::State::kReady || model.state == ModelInfo::State::kUnloading) return &model;
-  }
-  return nullptr;
+  const auto found = std::find_if(view.models.begin(), view.models.end(), holds);
+  return found == view.models.end() ? nullptr : &*found;
 }
 
 void paintPart(QPainter& painter, const Theme& theme, Tier tier, LedgerPart::Kind kind, const QRectF& rect) {
@@ -45,19 +47,25 @@ void paintPart(QPainter& painter, const Theme& theme, Tier tier, LedgerPart::Kin
 
 QVector<LedgerPart> ledgerParts(const SnapshotView& view) {
   using Kind = LedgerPart::Kind;
-  const ModelInfo* model = holder(view);
-  if (model == nullptr) return {};
-  const PoolInfo& pool = view.pool;
-  const std::uint32_t total = pool.blocks_total;
-  const std::uint32_t unused = std::min(pool.blocks_free, total);
-  const std::uint32_t cached = std::min(pool.blocks_cached, total - unused);
-  const std::uint32_t pinned = std::min(pool.blocks_pinned, cached);
-  const auto bytes = [&pool](std::uint32_t blocks) { return blocks * pool.block_bytes; };
-  QVector<LedgerPart> parts{{Kind::kWeights, model->weight_bytes}};
-  if (total - unused > cached) parts.push_back({Kind::kInUse, bytes(total - unused - cached)});
-  if (pinned > 0) parts.push_back({Kind::kPinned, bytes(pinned)});
-  if (cached > pinned) parts.push_back({Kind::kKept, bytes(cached - pinned)});
-  parts.push_back({Kind::kFree, bytes(unused)});
+  if (holder(view) == nullptr) return {};
+  std::uint64_t weights = 0, in_use = 0, pinned = 0, kept = 0, unused = 0;
+  for (const ModelInfo& model : view.models) {
+    if (!holds(model)) continue;
+    const PoolInfo& pool = model.pool;
+    const std::uint64_t free = std::min(pool.blocks_free, pool.blocks_total);
+    const std::uint64_t cached = std::min<std::uint64_t>(pool.blocks_cached, pool.blocks_total - free);
+    const std::uint64_t held = std::min<std::uint64_t>(pool.blocks_pinned, cached);
+    weights += model.weight_bytes;
+    in_use += (pool.blocks_total - free - cached) * pool.block_bytes;
+    pinned += held * pool.block_bytes;
+    kept += (cached - held) * pool.block_bytes;
+    unused += free * pool.block_bytes;
+  }
+  QVector<LedgerPart> parts{{Kind::kWeights, weights}};
+  if (in_use > 0) parts.push_back({Kind::kInUse, in_use});
+  if (pinned > 0) parts.push_back({Kind::kPinned, pinned});
+  if (kept > 0) parts.push_back({Kind::kKept, kept});
+  parts.push_back({Kind::kFree, unused});
   return parts;
 }
 
@@ -147,12 +155,11 @@ void MemoryLedger::showView(const SnapshotView& view) {
   figures.push_back({tr("KV per token"), per_token == 0 ? noData() : bytesText(per_token)});
   figures_->setFigures(figures);
   bar_->setAccessibleName(parts.isEmpty() ? tr("No model holds memory") : spoken.join(QStringLiteral(", ")));
-  const std::uint64_t whole_pool = std::uint64_t{view.pool.blocks_total} * view.pool.block_bytes;
   QString note = model == nullptr ? tr("No model holds memory.") : QString();
-  if (per_token > 0 && view.pool.block_bytes > 0) {
+  if (per_token > 0 && model->pool.block_bytes > 0) {
     note = tr("The pool holds %1 tokens: %2 blocks of %3.")
-               .arg(countText(whole_pool / per_token), countText(view.pool.blocks_total),
-                    bytesText(view.pool.block_bytes));
+               .arg(countText(model->pool.bytes_total / per_token), countText(model->pool.blocks_total),
+                    bytesText(model->pool.block_bytes));
   }
   if (view.resident_bytes > 0) {
     note += QLatin1Char(' ') + tr("The process holds %1 of memory now; blocks never used yet are not in it.")

@@ -24,11 +24,8 @@ namespace {
 
 constexpr int kFilesHeight = 200;
 
-// What an exchange or unload gives up: all that the pool keeps for the model that answers now.
-QString lossText(const SnapshotView& view) {
-  const std::uint32_t kept = view.pool.blocks_total - view.pool.blocks_free;
-  return QStringLiteral("%1").arg(bytesText(std::uint64_t{kept} * view.pool.block_bytes));
-}
+// What an unload takes out of memory: all that the pool keeps for the model.
+QString lossText(const ModelInfo& model) { return bytesText(model.pool.bytes_taken); }
 
 }  // namespace
 
@@ -163,8 +160,9 @@ void ModelsPage::showChoice() {
   } else if (!loadable) {
     cost = tr("%1 is in memory.").arg(file->name);
   } else if (const ModelInfo* now = readyModel(*client().view())) {
-    cost = tr("Reads %1 from disk. %2 is then unloaded, and the %3 kept for it must be computed again.")
-               .arg(bytesText(file->file_bytes), now->name, lossText(*client().view()));
+    cost = tr("Reads %1 from disk. It answers beside %2; where there is no room for both, the idle one used longest "
+              "ago is unloaded.")
+               .arg(bytesText(file->file_bytes), now->name);
   } else {
     cost = tr("Reads %1 from disk.").arg(bytesText(file->file_bytes));
   }
@@ -206,10 +204,10 @@ void ModelsPage::stop(ModelId id) {
 void ModelsPage::unload(const ModelInfo& model) {
   const SnapshotView& view = *client().view();
   const QString text =
-      tr("%1 of weights and %2 kept in the pool are given back; what was kept must be computed again. %n running "
-         "requests are ended.",
+      tr("%1 of weights and %2 kept in the pool are given back; what has no copy on disk must be computed again. Up "
+         "to %n running requests are ended.",
          nullptr, static_cast<int>(view.running))
-          .arg(bytesText(model.weight_bytes), lossText(view));
+          .arg(bytesText(model.weight_bytes), lossText(model));
   auto* dialog = new ConfirmDialog(theme(), {tr("Unload %1?").arg(model.name), text, tr("&Unload"), QString()}, this);
   connect(dialog, &QDialog::accepted, this, [this, id = model.id, name = model.name] {
     perform(id, tr("%1 was not unloaded").arg(name), tr("%1 is unloaded").arg(name));

@@ -48,9 +48,9 @@ void OccupancyCard::setStale(bool stale) { bar_->setStale(stale); }
 void OccupancyCard::showView(const SnapshotView& view) {
   const PoolInfo& pool = view.pool;
   const Tier tier = poolTier(view);
-  const std::uint64_t capacity = std::uint64_t{pool.blocks_total} * pool.block_bytes;
-  const std::uint64_t used = std::uint64_t{pool.blocks_total - pool.blocks_free} * pool.block_bytes;
-  const std::uint64_t pinned = std::uint64_t{pool.blocks_pinned} * pool.block_bytes;
+  const std::uint64_t capacity = pool.bytes_total;
+  const std::uint64_t used = pool.bytes_taken;
+  const std::uint64_t pinned = pool.bytes_pinned;
   setNote(tr("%1 in %Ln blocks", nullptr, static_cast<int>(pool.blocks_total - pool.blocks_free)).arg(bytesText(used)));
   setAside(pinned > 0 ? tr("bracket: %1 pinned").arg(bytesText(pinned)) : QString());
   tier_name_->setText(tierLabel(tier));

@@ -215,8 +215,8 @@ void OverviewPage::showCards(const SnapshotView& view, const OverviewFigures& f)
   kpis_[kCold]->setFigure(durationText(f.cold.p50_ms), f.cold.requests > 0 ? tr("p50") : QString(), latency(f.cold));
   const PoolInfo& pool = view.pool;
   kpis_[kPool]->setFigure(
-      percentText(pool.blocks_total - pool.blocks_free, pool.blocks_total), QString(),
-      pool.blocks_total == 0 ? tr("no data yet") : tr("%1 free").arg(bytesText(pool.blocks_free * pool.block_bytes)));
+      percentText(static_cast<double>(pool.bytes_taken), static_cast<double>(pool.bytes_total)), QString(),
+      pool.bytes_total == 0 ? tr("no data yet") : tr("%1 free").arg(bytesText(pool.bytes_total - pool.bytes_taken)));
   kpis_[kEvictions]->setFigure(f.requests == 0 ? noData() : countText(f.evicted),
                                f.requests == 0 ? QString() : tr("blocks", "after a count", static_cast<int>(f.evicted)),
                                f.requests == 0 ? none : tr("pushed out of the pool"));

@@ -10,9 +10,9 @@ PackCost packCost(const SnapshotView& view, const PackInfo& pack) {
   const ModelInfo* model = readyModel(view);
   if (model == nullptr || pack.tokens == 0) return cost;
   const std::uint64_t wanted = pack.tokens * model->kv_bytes_per_token;
-  if (view.pool.block_bytes > 0) {
-    cost.blocks = (wanted + view.pool.block_bytes - 1) / view.pool.block_bytes;
-    cost.bytes = cost.blocks * view.pool.block_bytes;
+  if (const std::uint64_t block = model->pool.block_bytes; block > 0) {
+    cost.blocks = (wanted + block - 1) / block;
+    cost.bytes = cost.blocks * block;
   }
   if (!pack.warm && view.prefill_tokens_per_s > 0) {
     cost.compute_ms = 1000.0 * pack.tokens / view.prefill_tokens_per_s;
@@ -21,7 +21,7 @@ PackCost packCost(const SnapshotView& view, const PackInfo& pack) {
 }
 
 std::uint64_t pinnedBytes(const SnapshotView& view) {
-  return std::uint64_t{view.pool.blocks_pinned} * view.pool.block_bytes;
+  return view.pool.bytes_pinned;
 }
 
 }  // namespace larder::gui

@@ -79,6 +79,7 @@ QString evictedSentence(const SnapshotView& view, const Verdict& verdict) {
   if (out.policy == QLatin1String("unloaded")) why = MissText::tr("the model was unloaded");
   if (out.policy == QLatin1String("resized")) why = MissText::tr("the pool was made smaller");
   if (out.policy == QLatin1String("damaged")) why = MissText::tr("they were found damaged in memory");
+  if (out.policy == QLatin1String("compressed")) why = MissText::tr("they were rounded, and the rounded copy is gone");
   return MissText::tr("These %1 tokens were cached until %2, when %3. Computing them again cost %4.")
       .arg(tokens, clockText(out.at), why, cost);
 }
@@ -142,7 +143,7 @@ QString identityText(const QString& part) {
 std::uint64_t blockTokens(const SnapshotView& view, const RequestRecord& record) {
   const ModelInfo* model = findModel(view, record.model);
   if (model == nullptr || model->kv_bytes_per_token == 0) return 0;
-  return view.pool.block_bytes / model->kv_bytes_per_token;
+  return model->pool.block_bytes / model->kv_bytes_per_token;
 }
 
 QString evictionFact(const SnapshotView& view, const RequestRecord& record) {

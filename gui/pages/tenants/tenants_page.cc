@@ -185,7 +185,7 @@ void TenantsPage::showDetail() {
 }
 
 void TenantsPage::showHeld(const SnapshotView& view, const TenantInfo& tenant) {
-  const std::uint64_t pool = std::uint64_t{view.pool.blocks_total} * view.pool.block_bytes;
+  const std::uint64_t pool = view.pool.bytes_total;
   const std::uint64_t whole = tenant.quota_bytes > 0 ? tenant.quota_bytes : pool;
   const bool limited = tenant.quota_bytes > 0;
   bar_->setTier(poolTier(view));

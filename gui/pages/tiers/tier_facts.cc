@@ -126,10 +126,10 @@ std::optional<TierFacts> poolFacts(const SnapshotView& view) {
   TierFacts to;
   to.tier = poolTier(view);
   to.note = view.device;
-  to.used = static_cast<double>(used * pool.block_bytes);
-  to.capacity = static_cast<double>(pool.blocks_total * pool.block_bytes);
-  to.pinned = static_cast<double>(pool.blocks_pinned * pool.block_bytes);
-  to.amount = ofText(used * pool.block_bytes, pool.blocks_total * pool.block_bytes);
+  to.used = static_cast<double>(pool.bytes_taken);
+  to.capacity = static_cast<double>(pool.bytes_total);
+  to.pinned = static_cast<double>(pool.bytes_pinned);
+  to.amount = ofText(pool.bytes_taken, pool.bytes_total);
   to.content = contentText(used, pool.blocks_pinned);
   to.figures = {{TierText::tr("In use now"), blocksText(pool.blocks_in_use)},
                 {TierText::tr("Kept for later"), blocksText(pool.blocks_cached)},

@@ -347,10 +347,12 @@ void PrefixTreeView::keyPressEvent(QKeyEvent* event) {
     case Qt::Key_P:
     case Qt::Key_M:
     case Qt::Key_V:
+    case Qt::Key_C:
       if (event->modifiers() == Qt::NoModifier) {
         if (event->key() == Qt::Key_P) Q_EMIT pinWanted();
         if (event->key() == Qt::Key_M) Q_EMIT moveWanted();
         if (event->key() == Qt::Key_V) Q_EMIT verifyWanted();
+        if (event->key() == Qt::Key_C) Q_EMIT codecsWanted();
         return;
       }
       break;
@@ -377,6 +379,7 @@ void PrefixTreeView::contextMenuEvent(QContextMenuEvent* event) {
   menu->addAction(tr("Pin or unpin"), this, &PrefixTreeView::pinWanted);
   menu->addAction(tr("Move or copy\u2026"), this, &PrefixTreeView::moveWanted);
   menu->addAction(tr("Verify copies\u2026"), this, &PrefixTreeView::verifyWanted);
+  menu->addAction(tr("Compress, or compute exactly again\u2026"), this, &PrefixTreeView::codecsWanted);
   menu->addAction(tr("Delete with all below\u2026"), this, &PrefixTreeView::deleteWanted);
   menu->popup(event->globalPos());
 }

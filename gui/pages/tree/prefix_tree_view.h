@@ -55,6 +55,7 @@ class PrefixTreeView final : public QAbstractScrollArea {
   void pinWanted();
   void moveWanted();
   void verifyWanted();
+  void codecsWanted();
   void deleteWanted();
   void searchTyped(const QString& text);
 

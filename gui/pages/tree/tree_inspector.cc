@@ -33,7 +33,7 @@ std::uint64_t unpinnedPathBytes(const TreeRows& tree, int index) {
 }
 
 std::uint64_t budgetLeft(const SnapshotView& view) {
-  const std::uint64_t pinned = std::uint64_t{view.pool.blocks_pinned} * view.pool.block_bytes;
+  const std::uint64_t pinned = view.pool.bytes_pinned;
   return view.pool.pin_budget_bytes > pinned ? view.pool.pin_budget_bytes - pinned : 0;
 }
 
@@ -51,6 +51,9 @@ TreeInspector::TreeInspector(const Theme& theme, QWidget* parent)
       unpin_(new VerbButton(theme, QStringLiteral("unpin"), tr("Unpin"), QStringLiteral("P"), false)),
       move_(new VerbButton(theme, QStringLiteral("move"), tr("Move or copy\u2026"), QStringLiteral("M"), false)),
       verify_(new VerbButton(theme, QStringLiteral("verify"), tr("Verify copies\u2026"), QStringLiteral("V"), false)),
+      compress_(new VerbButton(theme, QStringLiteral("compress"), tr("Compress\u2026"), QStringLiteral("C"), false)),
+      decompress_(new VerbButton(theme, QStringLiteral("decompress"), tr("Compute exactly again\u2026"),
+                                 QStringLiteral("C"), false)),
       delete_(new VerbButton(theme, QStringLiteral("delete"), tr("Delete with all below\u2026"), tr("Del"), true)),
       jobs_(new JobPanel(theme)),
       requests_head_(new QLabel(tr("Last requests that made or used it"))) {
@@ -74,8 +77,10 @@ TreeInspector::TreeInspector(const Theme& theme, QWidget* parent)
   unpin_->setObjectName(QStringLiteral("unpinButton"));
   move_->setObjectName(QStringLiteral("moveButton"));
   verify_->setObjectName(QStringLiteral("verifyButton"));
+  compress_->setObjectName(QStringLiteral("compressButton"));
+  decompress_->setObjectName(QStringLiteral("decompressButton"));
   delete_->setObjectName(QStringLiteral("deleteButton"));
-  for (VerbButton* button : {pin_, unpin_, move_, verify_, delete_}) column->addWidget(button);
+  for (VerbButton* button : {pin_, unpin_, move_, verify_, compress_, decompress_, delete_}) column->addWidget(button);
   column->addSpacing(4);
   column->addWidget(jobs_);
   column->addSpacing(4);
@@ -94,6 +99,8 @@ TreeInspector::TreeInspector(const Theme& theme, QWidget* parent)
   connect(delete_, &QAbstractButton::clicked, this, &TreeInspector::deleteWanted);
   connect(move_, &QAbstractButton::clicked, this, &TreeInspector::popupMoves);
   connect(verify_, &QAbstractButton::clicked, this, &TreeInspector::verifyWanted);
+  connect(compress_, &QAbstractButton::clicked, this, &TreeInspector::popupCodecs);
+  connect(decompress_, &QAbstractButton::clicked, this, &TreeInspector::popupCodecs);
   connect(jobs_, &JobPanel::cancelWanted, this, &TreeInspector::cancelWanted);
   connect(&theme, &Theme::changed, this, &TreeInspector::restyle);
   restyle();
@@ -146,8 +153,12 @@ void TreeInspector::showRow(const SnapshotView& view, std::uint64_t key, bool ve
   pin_->setVisible(node != nullptr && !pinned_);
   unpin_->setVisible(pinned_);
   for (VerbButton* button : {move_, verify_, delete_}) button->setVisible(node != nullptr);
+  const bool rounded = node != nullptr && isRounded(node->lineage);
+  compress_->setVisible(node != nullptr && !rounded);
+  decompress_->setVisible(rounded);
   for (VerbButton* button : {pin_, unpin_, delete_}) button->setEnabled(verbs);
-  for (VerbButton* button : {move_, verify_}) button->setEnabled(verbs && view.store.used);
+  const QVector<VerbButton*> tier_verbs{move_, verify_, compress_, decompress_};
+  for (VerbButton* button : tier_verbs) button->setEnabled(verbs && view.store.used);
   jobs_->showJobs(view, verbs);
   requests_head_->setVisible(node != nullptr);
   if (node == nullptr) {
@@ -193,7 +204,7 @@ void TreeInspector::showRow(const SnapshotView& view, std::uint64_t key, bool ve
   if (view.store.used) {
     showTierCosts(*node, view.pool.block_bytes);
   } else {
-    for (VerbButton* button : {move_, verify_}) button->setCost(tr("the disk tier is not used"));
+    for (VerbButton* button : tier_verbs) button->setCost(tr("the disk tier is not used"));
   }
   showRequests(view, *node);
 }
@@ -202,6 +213,8 @@ void TreeInspector::showTierCosts(const TreeNode& node, std::uint64_t block_byte
   const auto bytes = [block_bytes](std::uint32_t blocks) { return bytesText(blocks * block_bytes); };
   move_->setCost(tr("%1 in memory, %2 on disk").arg(bytes(node.blocks - node.disk_blocks), bytes(node.stored_blocks)));
   verify_->setCost(tr("reads %1 from disk").arg(bytes(node.stored_blocks)));
+  compress_->setCost(tr("smaller on disk, and not bit for bit"));
+  decompress_->setCost(tr("%1 to compute").arg(durationText(node.compute_ms)));
 }
 
 void TreeInspector::popupMoves() {
@@ -218,6 +231,20 @@ void TreeInspector::popupMoves() {
   add(tr("Move to &memory\u2026"), QStringLiteral("pool"), false);
   add(tr("C&opy to memory\u2026"), QStringLiteral("pool"), true);
   menu->popup(move_->mapToGlobal(QPoint(0, move_->height())));
+  menu->setActiveAction(menu->actions().first());
+}
+
+void TreeInspector::popupCodecs() {
+  if (decompress_->isVisible() && decompress_->isEnabled()) Q_EMIT decompressWanted();
+  if (!compress_->isVisible() || !compress_->isEnabled()) return;
+  auto* menu = new QMenu(this);
+  menu->setObjectName(QStringLiteral("codecMenu"));
+  menu->setAttribute(Qt::WA_DeleteOnClose);
+  menu->addAction(tr("To int&8: about half the bytes\u2026"), this,
+                  [this] { Q_EMIT compressWanted(QStringLiteral("int8")); });
+  menu->addAction(tr("To int&4: about a third, and more is lost\u2026"), this,
+                  [this] { Q_EMIT compressWanted(QStringLiteral("int4")); });
+  menu->popup(compress_->mapToGlobal(QPoint(0, compress_->height())));
   menu->setActiveAction(menu->actions().first());
 }
 

@@ -30,6 +30,8 @@ class TreeInspector final : public QWidget {
   bool pinned() const { return pinned_; }
   // Where the selected run may go, at its button.
   void popupMoves();
+  // To which scheme it may be rounded; what is rounded is asked to be computed again.
+  void popupCodecs();
 
  Q_SIGNALS:
   void pinWanted();
@@ -37,6 +39,8 @@ class TreeInspector final : public QWidget {
   void deleteWanted();
   void moveWanted(const QString& to, bool keep);
   void verifyWanted();
+  void compressWanted(const QString& scheme);
+  void decompressWanted();
   void cancelWanted(quint64 job);
   void requestWanted(quint64 id);
 
@@ -60,6 +64,8 @@ class TreeInspector final : public QWidget {
   VerbButton* unpin_;
   VerbButton* move_;
   VerbButton* verify_;
+  VerbButton* compress_;
+  VerbButton* decompress_;
   VerbButton* delete_;
   JobPanel* jobs_;
   QLabel* requests_head_;

@@ -76,6 +76,7 @@ TreePage::TreePage(const QString& title, PageContext context)
   connect(tree_, &PrefixTreeView::deleteWanted, this, &TreePage::askDelete);
   connect(tree_, &PrefixTreeView::moveWanted, inspector_, &TreeInspector::popupMoves);
   connect(tree_, &PrefixTreeView::verifyWanted, this, &TreePage::askVerify);
+  connect(tree_, &PrefixTreeView::codecsWanted, inspector_, &TreeInspector::popupCodecs);
   connect(tree_, &PrefixTreeView::searchTyped, this, [this](const QString& text) {
     search_->setFocus();
     search_->setText(text);
@@ -85,6 +86,8 @@ TreePage::TreePage(const QString& title, PageContext context)
   connect(inspector_, &TreeInspector::deleteWanted, this, &TreePage::askDelete);
   connect(inspector_, &TreeInspector::moveWanted, this, &TreePage::askMove);
   connect(inspector_, &TreeInspector::verifyWanted, this, &TreePage::askVerify);
+  connect(inspector_, &TreeInspector::compressWanted, this, &TreePage::askCompress);
+  connect(inspector_, &TreeInspector::decompressWanted, this, &TreePage::askDecompress);
   connect(inspector_, &TreeInspector::cancelWanted, this, &TreePage::cancelJob);
   connect(inspector_, &TreeInspector::requestWanted, this,
           [this](quint64 id) { shell().openPage(QStringLiteral("requests"), QVariant::fromValue(id)); });
@@ -320,12 +323,24 @@ void TreePage::askVerify() {
   askTierVerb(command::VerifyBlocks{node->id, true}, command::VerifyBlocks{node->id, false});
 }
 
+void TreePage::askCompress(const QString& scheme) {
+  const TreeNode* node = selectedNode();
+  if (node == nullptr) return;
+  askTierVerb(command::CompressBlocks{node->id, scheme, true}, command::CompressBlocks{node->id, scheme, false});
+}
+
+void TreePage::askDecompress() {
+  const TreeNode* node = selectedNode();
+  if (node == nullptr) return;
+  askTierVerb(command::DecompressBlocks{node->id, true}, command::DecompressBlocks{node->id, false});
+}
+
 // What it would do is asked of the engine and shown before it is done.
 void TreePage::askTierVerb(const Command& dry, const Command& real) {
   const QString label = labelOf(tree_->selected());
   client().perform(dry, this, [this, label, real](const CommandOutcome& planned) {
     if (!planned.ok || !planned.job) {
-      shell().showProblem(tr("\u201c%1\u201d cannot be moved or verified now").arg(label), planned.message);
+      shell().showProblem(tr("\u201c%1\u201d cannot be moved, verified or compressed now").arg(label), planned.message);
       return;
     }
     const JobInfo& job = *planned.job;
@@ -339,7 +354,10 @@ void TreePage::askTierVerb(const Command& dry, const Command& real) {
       shell().showToast(QStringLiteral("%1: %2").arg(verb, lines.join(QStringLiteral(" \u00b7 "))));
       return;
     }
-    lines.push_back(tr("It goes on behind the requests, with at most a fifth of one core, and can be stopped."));
+    const bool computes = job.codec.compute_tokens > 0;
+    lines.push_back(
+        computes ? tr("It is computed as a request is, between the others, and can be stopped.")
+                 : tr("It goes on behind the requests, with at most a fifth of one core, and can be stopped."));
     Question question;
     question.title = tr("%1: \u201c%2\u201d with all below?").arg(verb, label);
     question.text = lines.join(QLatin1Char('\n'));

@@ -51,6 +51,8 @@ class TreePage final : public Page {
   void askTierVerb(const Command& dry, const Command& real);
   void askMove(const QString& to, bool keep);
   void askVerify();
+  void askCompress(const QString& scheme);
+  void askDecompress();
   void cancelJob(quint64 job);
   void sendTest();
   QString labelOf(std::uint64_t key) const;

@@ -118,18 +118,21 @@ inline void fill(Filler& f, engine::PinInfo& p) {
   f.fill(id, node, tenant, reason, blocks, bytes, created, expires);
 }
 
+inline void fill(Filler& f, engine::PoolInfo& p) {
+  auto& [total, free, cached, in_use, pinned, block_bytes, budget, evicted, nodes, bytes, taken, pinned_bytes,
+         all_bytes] = p;
+  f.fill(total, free, cached, in_use, pinned, block_bytes, budget, evicted, nodes, bytes, taken, pinned_bytes,
+         all_bytes);
+}
+
 inline void fill(Filler& f, engine::ModelInfo& m) {
   auto& [id, state, name, path, architecture, quantisation, file_bytes, weight_bytes, kv_bytes, context, longest,
-         progress, arithmetic, device, identity, hashed, digest, digest_error, error, has_template] = m;
+         progress, arithmetic, device, identity, hashed, digest, digest_error, error, has_template, pool] = m;
   f.pick(state, 5);
   f.pick(identity, 3);
   f.fill(id, name, path, architecture, quantisation, file_bytes, weight_bytes, kv_bytes, context, longest, progress,
          arithmetic, device, hashed, digest, digest_error, error, has_template);
-}
-
-inline void fill(Filler& f, engine::PoolInfo& p) {
-  auto& [total, free, cached, in_use, pinned, block_bytes, budget, evicted, nodes] = p;
-  f.fill(total, free, cached, in_use, pinned, block_bytes, budget, evicted, nodes);
+  fill(f, pool);
 }
 
 inline void fill(Filler& f, engine::StoreInfo& s) {

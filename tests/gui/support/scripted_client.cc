@@ -135,6 +135,14 @@ QVector<TreeNode> sampleNodes(int runs) {
   return nodes;
 }
 
+void sumPool(SnapshotView& view) {
+  PoolInfo& pool = view.pool;
+  pool.bytes_total = pool.blocks_total * pool.block_bytes;
+  pool.bytes_taken = (pool.blocks_total - std::min(pool.blocks_free, pool.blocks_total)) * pool.block_bytes;
+  pool.bytes_pinned = pool.blocks_pinned * pool.block_bytes;
+  if (!view.models.isEmpty()) view.models[0].pool = pool;
+}
+
 std::shared_ptr<SnapshotView> sampleView(int runs, int requests) {
   auto view = std::make_shared<SnapshotView>();
   view->epoch = 1;
@@ -158,6 +166,7 @@ std::shared_ptr<SnapshotView> sampleView(int runs, int requests) {
   view->pool.blocks_cached = used;
   view->pool.blocks_pinned = view->tree->nodes[0].blocks + view->tree->nodes[1].blocks;
   view->pool.pin_budget_bytes = 512ull << 20;
+  sumPool(*view);
   std::mt19937 random(11);
   for (int i = 0; i < requests; ++i) {
     view->requests.push_back(

@@ -60,6 +60,9 @@ class ScriptedClient final : public EngineClient {
   bool attached_ = false;
 };
 
+// Brings the bytes of the pool up to its blocks; the first model has all of it.
+void sumPool(SnapshotView& view);
+
 // Three tenants, one model, a tree of `runs` runs, `requests` requests, half an hour of intervals.
 std::shared_ptr<SnapshotView> sampleView(int runs = 60, int requests = 40);
 QVector<TreeNode> sampleNodes(int runs);

@@ -26,14 +26,15 @@ using kernels::KvScheme;
 constexpr double kMostInt8Bytes = 0.54;
 constexpr double kMostInt8Kld = 0.002;
 constexpr double kMostInt4Bytes = 0.30;
-constexpr double kMostInt4Kld = 0.01;     // as it is kept: the first block of the prefix in int8
 constexpr double kMostAllInt4Kld = 0.02;
 
 // Under a sanitizer a row takes some fifteen times as long, and the same code runs on short windows.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr double kMostInt4Kld = 0.015;  // of few rows
 constexpr std::uint32_t kPrefix = 64;
 constexpr std::uint32_t kRest = 4;
 #else
+constexpr double kMostInt4Kld = 0.01;     // as it is kept: the first block of the prefix in int8
 constexpr std::uint32_t kPrefix = 384;
 constexpr std::uint32_t kRest = 48;
 #endif
