@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Result<T> and Error: how every fallible function of this project answers. We never throw; foreign exceptions are
-// caught in three places only (engine thread, storage thread, HTTP handler).
+// caught in three places only (engine thread, storage thread, HTTP handler), a lack of memory also where one of many
+// ends alone (out_of_memory.h).
 // Errors: the code is a closed set with one HTTP status and one sentence each. A message says what failed, with which
 //         value and what to do; `context` holds a path or key and never prompt text or a secret.
 // Threads: values; copy and move freely.

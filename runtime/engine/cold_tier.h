@@ -102,7 +102,7 @@ class ColdTier final : public sched::TierGate {
   sched::GateAnswer ask(const sched::SequenceSpec& spec, const kv::Outlook& outlook,
                         const sched::PrefillCost& cost) override;
   kv::Restored opened(SeqId seq) override;
-  void forget(SeqId seq) override;
+  void forget(SeqId seq) noexcept override;
   bool holds_room() const override;
 
  private:

@@ -16,7 +16,8 @@ class JobList {
  public:
   // A running one. The reference holds until the next call.
   JobInfo& add(std::string verb);
-  JobInfo* find(JobId id);  // null: it is older than what is kept
+  JobInfo* find(JobId id);                        // null: it is older than what is kept
+  JobId next_id() const { return JobId{next_}; }  // of the one that is added next
   const std::deque<JobInfo>& all() const { return jobs_; }
 
  private:

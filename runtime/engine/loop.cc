@@ -5,6 +5,9 @@
 #include <exception>
 
 #include "runtime/base/log.h"
+#include "runtime/base/out_of_memory.h"
+#include "runtime/base/thread_name.h"
+#include "runtime/engine/answered.h"
 
 namespace larder::engine {
 namespace {
@@ -13,6 +16,7 @@ constexpr int kTasksPerTurn = 256;
 constexpr Ticks kSnapshotEveryNs = 100'000'000;
 constexpr Ticks kPinSweepEveryNs = 1'000'000'000;
 constexpr Ticks kAskAgainNs = 10'000'000;
+constexpr Ticks kLostEveryNs = 1'000'000'000;  // a log line about it
 constexpr Ticks kLongestDrainNs = 3'000'000'000;
 constexpr auto kLongestWait = std::chrono::milliseconds(500);
 
@@ -52,15 +56,28 @@ void EngineLoop::stop() {
 }
 
 void EngineLoop::run() {
+  name_thread("engine");
   while (!stopping_.load()) {
-    try {
-      turn();
-    } catch (const std::exception& failure) {
-      log::error("engine", std::string("the engine thread caught: ") + failure.what());
-      end_all(Error{ErrorCode::kResourceExhausted, "the engine ran out of memory: try a shorter request", ""});
-    }
+    if (!had_memory([this] { turn(); })) lost_memory();
   }
   close();
+}
+
+// A turn was broken off. Whose work it was ends with that; everything else is as it was, and the next turn goes on.
+void EngineLoop::lost_memory() noexcept {
+  if (const Ticks now = services_.clock.now(); now - last_lost_ >= kLostEveryNs) {
+    last_lost_ = now;
+    static_cast<void>(had_memory([] { log::error("engine", "out of memory: what needed it was ended or waits"); }));
+  }
+  const Work work = std::exchange(at_work_, {});
+  if (work.verb != nullptr) work.verb->refuse_memory();
+  if (work.comes_in) {
+    services_.waiting.fetch_sub(1);
+    if (work.stream != nullptr) static_cast<void>(work.stream->end(out_of_memory()));
+  } else {
+    requests_.cancel(work.request, out_of_memory());
+  }
+  requests_.settle();
 }
 
 void EngineLoop::close() {
@@ -75,7 +92,7 @@ void EngineLoop::close() {
   requests_.end_rest(closing);
   services_.inbox->close();
   // Requests that were still on their way get their last event; verbs answer as they are dropped.
-  while (std::optional<LoopTask> task = services_.inbox->try_pop()) (*task)(*this);
+  while (std::optional<LoopTask> task = services_.inbox->try_pop()) run_task(*task);
 }
 
 // What is sealed and not yet on disk, pins and small things included, has this long to get there.
@@ -84,7 +101,7 @@ void EngineLoop::drain_to_disk() {
   while (device_busy() || !disk_.drained()) {
     if (services_.clock.now() >= until) return;
     disk_.tick();
-    if (std::optional<LoopTask> task = services_.inbox->pop_for(std::chrono::milliseconds(5))) (*task)(*this);
+    if (std::optional<LoopTask> task = services_.inbox->pop_for(std::chrono::milliseconds(5))) run_task(*task);
   }
 }
 
@@ -97,14 +114,20 @@ void EngineLoop::turn() {
   tiers_.turn();
   publish_if_due();
   if (services_.inbox->size() > 0 || stopping_.load() || disk_.busy()) return;
-  if (std::optional<LoopTask> task = services_.inbox->pop_for(longest_wait())) (*task)(*this);
+  if (std::optional<LoopTask> task = services_.inbox->pop_for(longest_wait())) run_task(*task);
+}
+
+void EngineLoop::run_task(LoopTask& task) {
+  task(*this);
+  at_work_ = {};
+  requests_.settle();
 }
 
 void EngineLoop::run_tasks() {
   for (int i = 0; i < kTasksPerTurn; ++i) {
     std::optional<LoopTask> task = services_.inbox->try_pop();
     if (!task) return;
-    (*task)(*this);
+    run_task(*task);
   }
 }
 
@@ -114,7 +137,7 @@ bool EngineLoop::device_busy() const {
 }
 
 void EngineLoop::run_step() {
-  for (const auto& [seq, status] : requests_.take_orphans()) cancel_sequence(seq, status);
+  cancel_orphans();
   if (device_busy()) return;
   models_.share_pools();
   std::vector<sched::Contender> contenders;
@@ -131,15 +154,33 @@ void EngineLoop::run_step() {
 }
 
 bool EngineLoop::try_step(const std::vector<sched::Contender>& contenders) {
+  bool found = false;
   for (const auto& [id, turn] : turns_.order(contenders)) {
     ResidentModel& model = *models_.of(id);
     std::optional<exec::Step> step = model.scheduler().next_step(turn);
     if (!step) continue;
-    turns_.ran(id, model.scheduler().running_rows());
-    model.submit(std::move(*step));
-    return true;
+    found = true;
+    const auto hand_over = [&, of = id] {
+      turns_.ran(of, model.scheduler().running_rows());
+      model.submit(std::move(*step));
+    };
+    if (!had_memory(hand_over)) model.scheduler().take_back_step();
+    break;
   }
-  return false;
+  requests_.settle();
+  return found;
+}
+
+// Whichever model runs them.
+void EngineLoop::cancel_orphans() {
+  requests_.for_orphans([this](SeqId seq, Status status) {
+    for (const auto& model : models_.all()) {
+      if (!model->scheduler().holds(seq)) continue;
+      if (model->scheduler().cancel(seq, std::move(status))) model->abort_running();
+      return;
+    }
+  });
+  requests_.settle();
 }
 
 void EngineLoop::end_overdue() {
@@ -168,10 +209,10 @@ void EngineLoop::publish_if_due() {
   const Ticks now = services_.clock.now();
   const bool first = services_.snapshots.get() == nullptr;
   if (!first && (!snapshot_wanted_ || now - last_snapshot_ < kSnapshotEveryNs)) return;
-  snapshot_wanted_ = false;
-  last_snapshot_ = now;
   services_.snapshots.set(
       snapshots_.build({models_, disk_, requests_, packs_, entries_, history_, jobs_, promises_}));
+  snapshot_wanted_ = false;
+  last_snapshot_ = now;
 }
 
 void EngineLoop::model_gone(ModelId model) {
@@ -206,13 +247,15 @@ RequestId EngineLoop::next_request_id() { return RequestId{services_.next_reques
 
 void EngineLoop::begin(Incoming incoming) {
   const RequestId id = incoming.id;
+  at_work_ = {id, true, incoming.stream, nullptr};
   ResidentModel* resident = models_.of(incoming.model->id);
   if (resident != nullptr) resident->used();
   const bool gone = closing_ || resident == nullptr || !resident->answers();
   const auto model = incoming.model;
   auto prompt = std::make_shared<Prompt>(std::move(incoming.request.prompt));
   const Result<tenant::ScopeChain> scopes = services_.registry.scopes(incoming.who.tenant);
-  requests_.begin(std::move(incoming));
+  requests_.begin(incoming);
+  at_work_.comes_in = false;
   if (gone) {
     prepared(id, Error{ErrorCode::kUnavailable, "the model was unloaded: load it, or name another one", ""});
     return;
@@ -221,13 +264,15 @@ void EngineLoop::begin(Incoming incoming) {
     prepared(id, scopes.error());
     return;
   }
-  const bool posted = services_.preparation.post(
-      [id, model, prompt, scope = scopes->back(), inbox = services_.inbox, &clock = services_.clock] {
-        auto result = std::make_shared<Result<Prepared>>(prepare(*model, *prompt, scope, clock));
-        inbox->push_reserved([id, model, result](EngineLoop& loop) {
-          if (result->ok()) loop.promises().prompted(id, model->id, *(*result)->keys);
-          loop.prepared(id, *result);
-        });
+  const bool posted = post_answered<Prepared>(
+      services_.preparation, services_.inbox,
+      [model, prompt, scope = scopes->back(), &clock = services_.clock] {
+        return prepare(*model, *prompt, scope, clock);
+      },
+      [id, of = model->id](EngineLoop& loop, const Result<Prepared>& ready) {
+        loop.at_work_.request = id;
+        if (ready.ok()) loop.promises().prompted(id, of, *ready->keys);
+        loop.prepared(id, ready);
       });
   if (!posted) {
     prepared(id, Error{ErrorCode::kResourceExhausted, "too many prompts wait for preparation: try again later", ""});
@@ -236,7 +281,10 @@ void EngineLoop::begin(Incoming incoming) {
 
 void EngineLoop::begin_prepared(Incoming incoming, Prepared prompt) {
   const RequestId id = incoming.id;
-  requests_.begin(std::move(incoming));
+  at_work_.request = id;
+  at_work_.comes_in = true;
+  requests_.begin(incoming);
+  at_work_.comes_in = false;
   prepared(id, std::move(prompt));
 }
 
@@ -269,6 +317,7 @@ RequestId EngineLoop::compute_exactly(const ResidentModel& model, const kv::RunP
 }
 
 void EngineLoop::prepared(RequestId id, const Result<Prepared>& prompt) {
+  at_work_.request = id;
   if (!requests_.active(id)) return;
   ResidentModel* model = models_.of(requests_.model_of(id));
   if (prompt.ok() && (model == nullptr || model->draining())) {
@@ -277,35 +326,30 @@ void EngineLoop::prepared(RequestId id, const Result<Prepared>& prompt) {
   }
   for (sched::SequenceSpec& spec : requests_.prepared(id, prompt)) {
     const SeqId seq = spec.seq;
-    const Status added = model->scheduler().add(std::move(spec));
-    if (!added.ok()) {
-      sched::SequenceReport report;
-      report.end = sched::SequenceEnd::kFailed;
-      report.status = added;
-      requests_.ended(seq, report);
-    }
+    Status added = out_of_memory();
+    if (had_memory([&] { added = model->scheduler().add(std::move(spec)); }) && added.ok()) continue;
+    sched::SequenceReport report;
+    report.end = sched::SequenceEnd::kFailed;
+    report.status = std::move(added);
+    requests_.ended(seq, std::move(report));
   }
 }
 
 void EngineLoop::cancel(RequestId id, const Status& status) {
-  for (const SeqId seq : requests_.cancel(id, status)) cancel_sequence(seq, status);
-}
-
-// Whichever model runs it.
-void EngineLoop::cancel_sequence(SeqId seq, const Status& status) {
-  for (const auto& model : models_.all()) {
-    if (model->scheduler().cancel(seq, status)) model->abort_running();
-  }
+  requests_.cancel(id, status);
+  cancel_orphans();
 }
 
 void EngineLoop::end_all(const Status& status) {
   tiers_.end_all(status);
-  for (const RequestId id : requests_.active_ids()) cancel(id, status);
+  for (const RequestId id : requests_.active_ids()) requests_.cancel(id, status);
+  cancel_orphans();
 }
 
 void EngineLoop::end_all_of(ResidentModel& model, const Status& status) {
   tiers_.end_model(model.generation(), status);
-  for (const RequestId id : requests_.active_of(model.id())) cancel(id, status);
+  for (const RequestId id : requests_.active_of(model.id())) requests_.cancel(id, status);
+  cancel_orphans();
 }
 
 void EngineLoop::check_promises(const Ended& ended) {

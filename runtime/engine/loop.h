@@ -3,7 +3,8 @@
 // and history; everything else reaches them through its inbox. One turn: take tasks, start the next step, publish a
 // snapshot when somebody asked.
 // Bounds:   kTasksPerTurn tasks between two looks at the device.
-// Errors:   a task that throws (out of memory) ends alone; a throw while a step is built ends the active requests.
+// Errors:   where memory runs out, the request it was needed for ends with kResourceExhausted, and the next turn goes
+//           on with everything else.
 // Threads:  start and stop from the owner; the rest on its own thread.
 #pragma once
 
@@ -44,6 +45,8 @@ class EngineLoop {
   void end_all_of(ResidentModel& model, const Status& status);
   bool closing() const { return closing_; }
   void want_snapshot() { snapshot_wanted_ = true; }
+  // Who is to be told if memory runs out for the task that runs now.
+  void works_for(VerbDone verb) { at_work_.verb = std::move(verb); }
 
   ModelHost& models() { return models_; }
   DiskTier& disk() { return disk_; }
@@ -58,15 +61,25 @@ class EngineLoop {
   RequestId next_request_id();
 
  private:
+  // What the engine thread is doing for a request just now.
+  struct Work {
+    RequestId request{};
+    bool comes_in = false;                // it is counted as waiting, and not in the table yet
+    std::shared_ptr<TokenStream> stream;  // of one that comes in; null: internal
+    VerbDone verb;
+  };
+
   void run();
   void close();
   void drain_to_disk();
   void turn();
   void run_tasks();
+  void run_task(LoopTask& task);
   void run_step();
   bool try_step(const std::vector<sched::Contender>& contenders);
   bool device_busy() const;
-  void cancel_sequence(SeqId seq, const Status& status);
+  void cancel_orphans();
+  void lost_memory() noexcept;
   void end_overdue();
   void model_ready(ResidentModel& ready);
   void model_gone(ModelId model);
@@ -90,10 +103,12 @@ class EngineLoop {
   observe::History history_;
   SnapshotBuilder snapshots_;
   VerbRunner verbs_;
+  Work at_work_;
   bool closing_ = false;
   bool snapshot_wanted_ = true;
   Ticks last_snapshot_ = 0;
   Ticks last_pin_sweep_ = 0;
+  Ticks last_lost_ = 0;
   std::atomic<bool> stopping_{false};
   std::thread thread_;
 };

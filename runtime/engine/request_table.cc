@@ -3,6 +3,9 @@
 
 #include <algorithm>
 
+#include "runtime/base/out_of_memory.h"
+#include "runtime/kv/room_for.h"
+
 namespace larder::engine {
 
 using State = RequestRecord::State;
@@ -20,7 +23,7 @@ void RequestTable::write(Active& active, StreamEvent event) {
   if (active.in.stream) active.in.stream->write(std::move(event));
 }
 
-void RequestTable::begin(Incoming incoming) {
+void RequestTable::begin(Incoming& incoming) {
   auto active = std::make_unique<Active>();
   active->slot = std::make_shared<Slot>();
   RequestRecord& record = active->slot->record;
@@ -29,12 +32,17 @@ void RequestTable::begin(Incoming incoming) {
   record.tenant = incoming.who.tenant.value;
   record.model = incoming.model->id.value;
   record.submitted = clock_.wall();
-  ++totals_[incoming.who.tenant].requests;
-  ++totals_[incoming.who.tenant].queued;
+  TenantTotals& totals = totals_[incoming.who.tenant];
   const RequestId id = incoming.id;
-  active->in = std::move(incoming);
-  slots_.push_back(active->slot);
-  active_.emplace(id, std::move(active));
+  ById fresh;
+  Active& begun = *fresh.emplace(id, std::move(active)).first->second;
+  kv::room_for(asleep_, active_.size() + 1);
+  slots_.push_back(begun.slot);
+  // What needs memory is done.
+  begun.in = std::move(incoming);
+  ++totals.requests;
+  ++totals.queued;
+  active_.merge(fresh);
   while (slots_.size() > history_ + active_.size()) {
     const auto ended = std::find_if(slots_.begin(), slots_.end(), [&](const std::shared_ptr<Slot>& slot) {
       return active_.count(slot->record.id) == 0;
@@ -76,66 +84,66 @@ std::vector<sched::SequenceSpec> RequestTable::prepared(RequestId id, const Resu
   const auto found = active_.find(id);
   if (found == active_.end()) return {};
   Active& active = *found->second;
+  if (active.cancelled || !active.failure.ok()) return {};
   active.prepared_at = clock_.now();
-  RequestRecord& record = touch(active);
   if (!prepared.ok()) {
     active.failure = prepared.error();
     finish(id);
     return {};
   }
-  record.state = State::kQueued;
-  record.sections = prepared->prompt->sections;
-  record.usage.prompt_tokens = static_cast<std::uint32_t>(prepared->prompt->tokens.size());
-  record.timings.prepare_ms = prepared->prepare_ms;
   // Scores begin with the second token: nothing comes before the first.
-  if (active.in.request.echo_logprobs) {
+  if (active.in.request.echo_logprobs && active.prompt_logprobs.empty()) {
     const sample::Sampled unscored{prepared->prompt->tokens.front(), 0, {}};
     active.prompt_logprobs.push_back(token_text(*active.in.model->tokenizer, unscored));
   }
   const auto sampling = std::make_shared<const sample::SamplingParams>(active.in.request.sampling);
   std::vector<sched::SequenceSpec> specs;
+  std::vector<Choice> choices;
+  BySeq fresh;
   for (std::uint32_t choice = 0; choice < std::max(1u, active.in.request.n); ++choice) {
     specs.push_back(spec_of(active, *prepared, choice, sampling));
     Choice made;
     made.seq = specs.back().seq;
     made.answer = std::make_unique<Answer>(choice, active.in.model->tokenizer, active.in.request.stop,
                                            active.in.request.ignore_eos, sampling->logprobs);
-    by_seq_[made.seq] = {id, choice};
-    active.choices.push_back(std::move(made));
+    fresh.emplace(made.seq, std::pair{id, choice});
+    choices.push_back(std::move(made));
   }
+  kv::room_for(endings_, by_seq_.size() + fresh.size());
+  RequestRecord& record = touch(active);
+  record.sections = prepared->prompt->sections;
+  // What needs memory is done.
+  record.state = State::kQueued;
+  record.usage.prompt_tokens = static_cast<std::uint32_t>(prepared->prompt->tokens.size());
+  record.timings.prepare_ms = prepared->prepare_ms;
+  active.choices = std::move(choices);
   active.open_choices = static_cast<std::uint32_t>(active.choices.size());
+  by_seq_.merge(fresh);
   return specs;
 }
 
-std::vector<SeqId> RequestTable::cancel(RequestId id, const Status& status) {
+void RequestTable::cancel(RequestId id, Status status) noexcept {
   const auto found = active_.find(id);
-  if (found == active_.end()) return {};
+  if (found == active_.end()) return;
   Active& active = *found->second;
-  if (!status.ok() && active.failure.ok()) active.failure = status;
+  if (!status.ok() && active.failure.ok()) active.failure = std::move(status);
   active.cancelled = true;
-  if (active.choices.empty()) {
-    finish(id);
-    return {};
-  }
-  std::vector<SeqId> open;
-  for (const Choice& choice : active.choices) {
-    if (!choice.done) open.push_back(choice.seq);
-  }
-  return open;
+  if (active.choices.empty()) return finish(id);
+  orphans_ = true;
 }
 
-void RequestTable::end_rest(const Status& status) {
-  for (const RequestId id : active_ids()) {
-    Active& active = *active_.at(id);
-    if (active.failure.ok()) active.failure = status;
-    for (const Choice& choice : active.choices) by_seq_.erase(choice.seq);
-    finish(id);
+void RequestTable::end_rest(const Status& status) noexcept {
+  by_seq_.clear();
+  endings_.clear();
+  while (!active_.empty()) {
+    Active& active = *active_.begin()->second;
+    if (active.failure.ok() && !had_memory([&] { active.failure = status; })) active.failure = out_of_memory();
+    finish(active_.begin()->first);
   }
 }
 
-std::vector<std::pair<SeqId, Status>> RequestTable::take_orphans() { return std::exchange(orphans_, {}); }
-
-RequestTable::Active& RequestTable::at(SeqId seq) { return *active_.at(by_seq_.at(seq).first); }
+RequestTable::Active& RequestTable::at(RequestId id) { return *active_.find(id)->second; }
+RequestTable::Active& RequestTable::at(SeqId seq) { return at(by_seq_.at(seq).first); }
 const RequestTable::Active& RequestTable::at(SeqId seq) const { return *active_.at(by_seq_.at(seq).first); }
 
 bool RequestTable::writable(SeqId seq) const {
@@ -159,27 +167,27 @@ void RequestTable::fill_divergence(Active& active, RequestRecord& record) const 
 void RequestTable::started(SeqId seq, const kv::Verdict& verdict, double match_ms) {
   Active& active = at(seq);
   if (active.started) return;
-  active.started = true;
-  active.started_at = clock_.now();
   RequestRecord& record = touch(active);
-  record.state = State::kPrefill;
   record.verdict = verdict;
   record.verdict.prompt_tokens = record.usage.prompt_tokens;
-  record.usage.cached_tokens = verdict.reused_tokens;
-  record.timings.queue_ms = ms_between(active.prepared_at, active.started_at);
-  record.timings.match_ms = match_ms;
   fill_divergence(active, record);
-  TenantTotals& totals = totals_[active.in.who.tenant];
-  --totals.queued;
-  ++totals.running;
-  waiting_.fetch_sub(1);
-  totals.prompt_tokens += record.usage.prompt_tokens;
-  totals.cached_tokens += verdict.reused_tokens;
   Started event;
   event.request = active.in.id;
   event.model = active.in.model->name;
   event.verdict = kv::redact(record.verdict, {active.in.who.tenant, active.in.who.admin});
   event.sections = record.sections;
+  TenantTotals& totals = totals_[active.in.who.tenant];
+  active.started = true;
+  active.started_at = clock_.now();
+  record.state = State::kPrefill;
+  record.usage.cached_tokens = verdict.reused_tokens;
+  record.timings.queue_ms = ms_between(active.prepared_at, active.started_at);
+  record.timings.match_ms = match_ms;
+  --totals.queued;
+  ++totals.running;
+  waiting_.fetch_sub(1);
+  totals.prompt_tokens += record.usage.prompt_tokens;
+  totals.cached_tokens += verdict.reused_tokens;
   write(active, std::move(event));
 }
 
@@ -208,65 +216,92 @@ void RequestTable::scored(SeqId seq, const std::vector<sample::Sampled>& scores)
   }
 }
 
-void RequestTable::ended(SeqId seq, const sched::SequenceReport& report) {
-  const auto [id, index] = by_seq_.at(seq);
-  Active& active = *active_.at(id);
-  Choice& choice = active.choices[index];
-  choice.done = true;
-  by_seq_.erase(seq);
-  if (index == 0 || !active.first_report) active.first_report = report;
-  if (report.end == sched::SequenceEnd::kFailed && active.failure.ok()) {
-    active.failure = report.status;
-    for (const Choice& other : active.choices) {
-      if (!other.done) orphans_.emplace_back(other.seq, report.status);
-    }
-  }
-  if (active.failure.ok() && active.in.stream) {
-    if (!choice.stopped && report.end != sched::SequenceEnd::kCancelled) {
-      if (std::optional<Piece> rest = choice.answer->finish()) write(active, std::move(*rest));
-    }
-    const FinishReason reason = report.end == sched::SequenceEnd::kStopped     ? FinishReason::kStop
-                                : report.end == sched::SequenceEnd::kCancelled ? FinishReason::kCancelled
-                                                                               : FinishReason::kLength;
-    write(active, ChoiceDone{index, reason});
-  }
-  if (--active.open_choices == 0) finish(id);
+void RequestTable::ended(SeqId seq, sched::SequenceReport report) noexcept {
+  const auto found = by_seq_.find(seq);
+  const auto [id, index] = found->second;
+  by_seq_.erase(found);
+  at(id).choices[index].ended = std::move(report);
+  endings_.emplace_back(id, index);
 }
 
-void RequestTable::finish(RequestId id) {
-  const auto found = active_.find(id);
-  std::unique_ptr<Active> active = std::move(found->second);
-  active_.erase(found);
-  RequestRecord& record = touch(*active);
+void RequestTable::settle() noexcept {
+  for (std::size_t i = 0; i < endings_.size(); ++i) {  // one that ends may begin others
+    const auto [id, index] = endings_[i];
+    Active& active = at(id);
+    if (!had_memory([&, at = index] { tell_end(active, at); }) && active.failure.ok()) active.failure = out_of_memory();
+    if (!active.failure.ok()) orphans_ = true;
+    if (--active.open_choices == 0) finish(id);
+  }
+  endings_.clear();
+  std::erase_if(asleep_, [](const std::shared_ptr<TokenStream>& stream) { return stream->wake_again(); });
+}
+
+void RequestTable::tell_end(Active& active, std::uint32_t index) {
+  Choice& choice = active.choices[index];
+  const sched::SequenceReport& report = *choice.ended;
+  if (index == 0 || !active.first_report) active.first_report = report;
+  if (report.end == sched::SequenceEnd::kFailed && active.failure.ok()) active.failure = report.status;
+  if (!active.failure.ok() || !active.in.stream) return;
+  if (!choice.stopped && report.end != sched::SequenceEnd::kCancelled) {
+    if (std::optional<Piece> rest = choice.answer->finish()) write(active, std::move(*rest));
+  }
+  const FinishReason reason = report.end == sched::SequenceEnd::kStopped     ? FinishReason::kStop
+                              : report.end == sched::SequenceEnd::kCancelled ? FinishReason::kCancelled
+                                                                             : FinishReason::kLength;
+  write(active, ChoiceDone{index, reason});
+}
+
+// What its reader is told last; the record says the same.
+StreamEvent RequestTable::last_event(Active& active) {
+  RequestRecord& record = active.slot->record;
+  if (!active.failure.ok()) {
+    record.error = to_string(active.failure.error());
+    return active.failure.error();
+  }
+  Finished event;
+  event.usage = record.usage;
+  event.timings = record.timings;
+  event.verdict = kv::redact(record.verdict, {active.in.who.tenant, active.in.who.admin});
+  event.prompt_logprobs = std::move(active.prompt_logprobs);
+  return event;
+}
+
+void RequestTable::finish(RequestId id) noexcept {
+  const ById::node_type taken = active_.extract(id);
+  Active& active = *taken.mapped();
+  RequestRecord& record = touch(active);
   const Ticks now = clock_.now();
-  record.timings.total_ms = ms_between(active->in.submitted, now);
-  if (active->drawn > 1 && now > active->first_token_at) {
-    record.timings.decode_tokens_per_s = (active->drawn - 1) / (ms_between(active->first_token_at, now) * 1e-3);
+  record.timings.total_ms = ms_between(active.in.submitted, now);
+  if (active.drawn > 1 && now > active.first_token_at) {
+    record.timings.decode_tokens_per_s = (active.drawn - 1) / (ms_between(active.first_token_at, now) * 1e-3);
   }
-  if (active->first_report) {
-    record.verdict.computed_tokens = active->first_report->verdict.computed_tokens;
+  if (active.first_report) record.verdict.computed_tokens = active.first_report->verdict.computed_tokens;
+  if (const auto totals = totals_.find(active.in.who.tenant); totals != totals_.end()) {
+    --(active.started ? totals->second.running : totals->second.queued);
   }
-  TenantTotals& totals = totals_[active->in.who.tenant];
-  --(active->started ? totals.running : totals.queued);
-  if (!active->started) waiting_.fetch_sub(1);
-  if (!active->failure.ok()) {
-    record.state = State::kFailed;
-    record.error = to_string(active->failure.error());
-    write(*active, active->failure.error());
-  } else {
-    record.state = active->cancelled ? State::kCancelled : State::kDone;
-    Finished event;
-    event.usage = record.usage;
-    event.timings = record.timings;
-    event.verdict = kv::redact(record.verdict, {active->in.who.tenant, active->in.who.admin});
-    event.prompt_logprobs = std::move(active->prompt_logprobs);
-    write(*active, std::move(event));
+  if (!active.started) waiting_.fetch_sub(1);
+  StreamEvent last;
+  if (!had_memory([&] { last = last_event(active); })) {
+    active.failure = out_of_memory();
+    record.error = out_of_memory().message;
+    last = out_of_memory();
   }
-  Ended ended{id, active->in.who, record, {}, active->in.request.label, active->in.stream == nullptr};
-  if (active->first_report) ended.report = *active->first_report;
-  if (!active->failure.ok()) ended.report.status = active->failure;
-  if (active->in.report) active->in.report(ended.report);
-  on_ended_(ended);
+  record.state = !active.failure.ok() ? State::kFailed : active.cancelled ? State::kCancelled : State::kDone;
+  if (active.in.stream && !active.in.stream->end(std::move(last))) asleep_.push_back(active.in.stream);
+  tell_others(active, record);
+}
+
+// Numbers, entries and whoever asked from inside; what memory runs out for is missing there.
+void RequestTable::tell_others(Active& active, RequestRecord& record) noexcept {
+  sched::SequenceReport report;
+  if (active.first_report) report = std::move(*active.first_report);
+  if (!active.failure.ok()) report.status = std::move(active.failure);
+  static_cast<void>(had_memory([&] {
+    if (active.in.report) active.in.report(report);
+  }));
+  static_cast<void>(had_memory([&] {
+    on_ended_({active.in.id, active.in.who, record, report, active.in.request.label, active.in.stream == nullptr});
+  }));
 }
 
 const RequestRecord* RequestTable::find(RequestId id) const {
@@ -277,7 +312,6 @@ const RequestRecord* RequestTable::find(RequestId id) const {
 std::vector<RequestId> RequestTable::active_ids() const {
   std::vector<RequestId> ids;
   for (const auto& [id, active] : active_) ids.push_back(id);
-  std::sort(ids.begin(), ids.end());
   return ids;
 }
 

@@ -3,7 +3,9 @@
 // the scheduler says of sequences (SequenceSink) into stream events, and keeps what the request list shows.
 // What it is not: it decides nothing about order or room.
 // Bounds:   records: `history` ended ones, oldest first out; active ones by the engine's queue limit.
-// Errors:   a failed preparation or sequence is its stream's last event.
+// Errors:   a failed preparation or sequence is its stream's last event. Where memory runs out for a request, that is
+//           its last event, and what is told of it elsewhere (records, metrics, entries) may be missing; every request
+//           can be ended without memory. begin and prepared throw std::bad_alloc and have changed nothing then.
 // Ensures:  each stream gets exactly one last event.
 // Threads:  engine thread.
 #pragma once
@@ -14,7 +16,6 @@
 #include <map>
 #include <memory>
 #include <optional>
-#include <unordered_map>
 #include <vector>
 
 #include "runtime/engine/answer.h"
@@ -63,16 +64,19 @@ class RequestTable final : public sched::SequenceSink {
   RequestTable(const Clock& clock, std::size_t history, std::atomic<std::uint32_t>& waiting,
                std::function<void(const Ended&)> on_ended);
 
-  void begin(Incoming incoming);
+  void begin(Incoming& incoming);  // moved from once nothing can fail any more
   // Sequences to add to the scheduler; none when the request is gone or preparation failed (the stream was told).
   std::vector<sched::SequenceSpec> prepared(RequestId id, const Result<Prepared>& prepared);
-  // Ends a request with no sequence in the scheduler yet, and says which sequences to cancel otherwise.
-  // `status` ok: as the reader's cancel.
-  std::vector<SeqId> cancel(RequestId id, const Status& status);
+  // Ends a request; its sequences in the scheduler are to be cancelled, see for_orphans. `status` ok: as the reader's
+  // cancel.
+  void cancel(RequestId id, Status status) noexcept;
   // Ends every active request at once, whatever the scheduler still holds; for closing only.
-  void end_rest(const Status& status);
-  // Choices of a request of which another one failed; to be cancelled by the caller.
-  std::vector<std::pair<SeqId, Status>> take_orphans();
+  void end_rest(const Status& status) noexcept;
+  // Calls cancel(seq, status) once for each sequence that runs on though its request ends.
+  template <typename Cancel>
+  void for_orphans(Cancel cancel);
+  // Tells the readers what ended since. Called between two things that the engine thread does.
+  void settle() noexcept;
 
   const RequestRecord* find(RequestId id) const;
   bool active(RequestId id) const { return active_.count(id) != 0; }
@@ -98,7 +102,7 @@ class RequestTable final : public sched::SequenceSink {
   void started(SeqId seq, const kv::Verdict& verdict, double match_ms) override;
   bool token(SeqId seq, const exec::SequenceOutput& output) override;
   void scored(SeqId seq, const std::vector<sample::Sampled>& scores) override;
-  void ended(SeqId seq, const sched::SequenceReport& report) override;
+  void ended(SeqId seq, sched::SequenceReport report) noexcept override;
 
  private:
   struct Slot {
@@ -109,18 +113,19 @@ class RequestTable final : public sched::SequenceSink {
     SeqId seq{};
     std::unique_ptr<Answer> answer;
     bool stopped = false;
-    bool done = false;
+    bool cancelled = false;  // the scheduler was told
+    std::optional<sched::SequenceReport> ended;
   };
   struct Active {
     Incoming in;
     std::shared_ptr<Slot> slot;
     std::vector<Choice> choices;  // empty until prepared
-    std::uint32_t open_choices = 0;
+    std::uint32_t open_choices = 0;  // whose end was not told
     bool started = false;
     std::vector<TokenText> prompt_logprobs;
     std::optional<sched::SequenceReport> first_report;
     Status failure;
-    bool cancelled = false;
+    bool cancelled = false;  // by its reader, or with `failure`
     Ticks prepared_at = 0;
     Ticks started_at = 0;
     Ticks first_token_at = 0;
@@ -130,9 +135,13 @@ class RequestTable final : public sched::SequenceSink {
   RequestRecord& touch(Active& active);
   void write(Active& active, StreamEvent event);
   void fill_divergence(Active& active, RequestRecord& record) const;
-  void finish(RequestId id);
+  void tell_end(Active& active, std::uint32_t index);
+  StreamEvent last_event(Active& active);
+  void finish(RequestId id) noexcept;
+  void tell_others(Active& active, RequestRecord& record) noexcept;
   sched::SequenceSpec spec_of(const Active& active, const Prepared& prepared, std::uint32_t choice,
                               const std::shared_ptr<const sample::SamplingParams>& sampling);
+  Active& at(RequestId id);
   Active& at(SeqId seq);
   const Active& at(SeqId seq) const;
 
@@ -141,12 +150,32 @@ class RequestTable final : public sched::SequenceSink {
   std::atomic<std::uint32_t>& waiting_;
   const std::function<void(const Ended&)> on_ended_;
   bool record_texts_ = true;
-  std::unordered_map<RequestId, std::unique_ptr<Active>> active_;
-  std::unordered_map<SeqId, std::pair<RequestId, std::uint32_t>> by_seq_;
+  using BySeq = std::map<SeqId, std::pair<RequestId, std::uint32_t>>;
+  using ById = std::map<RequestId, std::unique_ptr<Active>>;
+
+  ById active_;
+  BySeq by_seq_;
+  std::vector<std::pair<RequestId, std::uint32_t>> endings_;  // to be told; with room for all of by_seq_
+  std::vector<std::shared_ptr<TokenStream>> asleep_;  // their readers do not know yet; with room for all
   std::deque<std::shared_ptr<Slot>> slots_;
   std::map<TenantId, TenantTotals> totals_;
-  std::vector<std::pair<SeqId, Status>> orphans_;
+  bool orphans_ = false;  // there may be some
   std::uint64_t next_seq_ = 1;
 };
+
+template <typename Cancel>
+void RequestTable::for_orphans(Cancel cancel) {
+  if (!orphans_) return;
+  for (auto& [id, active] : active_) {
+    if (!active->cancelled && active->failure.ok()) continue;
+    for (Choice& choice : active->choices) {
+      if (choice.ended || choice.cancelled) continue;
+      Status status = active->failure;
+      choice.cancelled = true;
+      cancel(choice.seq, std::move(status));
+    }
+  }
+  orphans_ = false;
+}
 
 }  // namespace larder::engine

@@ -277,7 +277,7 @@ kv::Restored ColdTier::opened(SeqId seq) {
   return note;
 }
 
-void ColdTier::forget(SeqId seq) {
+void ColdTier::forget(SeqId seq) noexcept {
   const auto found = restores_.find(seq.value);
   if (found == restores_.end()) return;
   found->second.forgotten = true;

@@ -13,6 +13,7 @@
 
 #include "runtime/base/clock.h"
 #include "runtime/base/inbox.h"
+#include "runtime/base/out_of_memory.h"
 #include "runtime/engine/engine.h"
 #include "runtime/engine/loaded_model.h"
 #include "runtime/engine/snapshot_state.h"
@@ -52,15 +53,23 @@ struct Services {
   std::string packs_dir;
 };
 
-// Calls `done` exactly once: with the answer, or when it goes unanswered because the engine closes.
+// Calls `done` exactly once: with the answer, or when it goes unanswered because the engine closes. A `done` that
+// throws for want of memory was not answered, and is called again.
 class OnceDone {
  public:
   explicit OnceDone(std::function<void(Result<VerbResult>)> done) : done_(std::move(done)) {}
-  ~OnceDone() { answer(Error{ErrorCode::kUnavailable, "the engine is closing", ""}); }
+  ~OnceDone() {
+    if (!had_memory([this] { answer(Error{ErrorCode::kUnavailable, "the engine is closing", ""}); })) refuse_memory();
+  }
   OnceDone(const OnceDone&) = delete;
   OnceDone& operator=(const OnceDone&) = delete;
   void answer(Result<VerbResult> result) {
-    if (const auto done = std::exchange(done_, nullptr)) done(std::move(result));
+    if (done_ == nullptr) return;
+    done_(std::move(result));
+    done_ = nullptr;
+  }
+  void refuse_memory() noexcept {
+    static_cast<void>(had_memory([this] { answer(out_of_memory()); }));
   }
 
  private:

@@ -3,6 +3,8 @@
 
 #include <chrono>
 
+#include "runtime/base/out_of_memory.h"
+
 namespace larder::engine {
 
 std::optional<StreamEvent> TokenStream::next(std::int64_t wait_ms) {
@@ -11,10 +13,10 @@ std::optional<StreamEvent> TokenStream::next(std::int64_t wait_ms) {
   std::function<void()> drained;
   {
     MutexLock lock(mutex_);
-    while (pending_.empty() && !ended_ && wait_ms > 0) {
+    while (empty() && !ended_ && wait_ms > 0) {
       if (!arrived_.wait_until(mutex_, deadline)) break;
     }
-    if (pending_.empty()) return std::nullopt;
+    if (pending_.empty()) return std::exchange(last_, std::nullopt);
     const bool was_full = pending_.size() >= kMaxPending;
     event.emplace(std::move(pending_.front()));
     pending_.pop_front();
@@ -27,7 +29,13 @@ std::optional<StreamEvent> TokenStream::next(std::int64_t wait_ms) {
 void TokenStream::set_wake(std::function<void()> wake) {
   MutexLock lock(mutex_);
   wake_ = std::move(wake);
-  if (!pending_.empty() && wake_) wake_();
+  if (!empty() && wake_) wake_();
+}
+
+void TokenStream::wake() {
+  owes_wake_ = true;
+  if (wake_) wake_();
+  owes_wake_ = false;
 }
 
 void TokenStream::cancel() {
@@ -58,20 +66,39 @@ bool TokenStream::cancelled() const {
 }
 
 void TokenStream::write(StreamEvent event) {
-  const bool last = std::holds_alternative<Finished>(event) || std::holds_alternative<Error>(event);
+  if (std::holds_alternative<Finished>(event) || std::holds_alternative<Error>(event)) {
+    static_cast<void>(end(std::move(event)));
+    return;
+  }
   {
     MutexLock lock(mutex_);
     INVARIANT(!ended_);
-    const bool was_empty = pending_.empty();
+    const bool was_empty = empty();
     pending_.push_back(std::move(event));
-    if (last) {
-      ended_ = true;
-      on_room_ = nullptr;
-      on_cancel_ = nullptr;
-    }
-    if (was_empty && wake_) wake_();
+    if (was_empty || owes_wake_) wake();
   }
   arrived_.notify_one();
+}
+
+bool TokenStream::end(StreamEvent event) noexcept {
+  bool woken = true;
+  {
+    MutexLock lock(mutex_);
+    INVARIANT(!ended_);
+    const bool was_empty = empty();
+    last_ = std::move(event);
+    ended_ = true;
+    on_room_ = nullptr;
+    on_cancel_ = nullptr;
+    if (was_empty || owes_wake_) woken = had_memory([this]() NO_THREAD_SAFETY_ANALYSIS { wake(); });
+  }
+  arrived_.notify_one();
+  return woken;
+}
+
+bool TokenStream::wake_again() noexcept {
+  MutexLock lock(mutex_);
+  return !owes_wake_ || had_memory([this]() NO_THREAD_SAFETY_ANALYSIS { wake(); });
 }
 
 }  // namespace larder::engine

@@ -3,6 +3,8 @@
 // Bounds:   at most kMaxPending events; when the reader is slower, the sequence is paused, not dropped.
 // Ensures:  text pieces are whole UTF-8 (a character is never cut) and never contain a stop string; the last event is a
 //           Finish or a Failure, exactly once.
+// Errors:   write may throw for want of memory, and has written nothing then, or has not woken the reader yet; end
+//           needs none where its event needs none.
 // Threads:  one writer (engine), one reader (HTTP or GUI). cancel from any.
 #pragma once
 
@@ -96,20 +98,28 @@ class TokenStream {
   bool writable() const EXCLUDES(mutex_);  // false: pause the sequence
   bool cancelled() const EXCLUDES(mutex_);
   void write(StreamEvent event) EXCLUDES(mutex_);
+  // The last event. False: there was no memory to wake the reader; see wake_again.
+  [[nodiscard]] bool end(StreamEvent event) noexcept EXCLUDES(mutex_);
+  [[nodiscard]] bool wake_again() noexcept EXCLUDES(mutex_);
   // on_room: after a full stream got room again; on_cancel: once, when the reader cancels. Called on the reader's
   // thread outside the stream's lock; neither is called once the last event is written.
   void set_writer_hooks(std::function<void()> on_room, std::function<void()> on_cancel) EXCLUDES(mutex_);
 
  private:
+  bool empty() const REQUIRES(mutex_) { return pending_.empty() && !last_; }
+  void wake() REQUIRES(mutex_);
+
   const RequestId request_;
   mutable Mutex mutex_;
   CondVar arrived_;
   std::deque<StreamEvent> pending_ GUARDED_BY(mutex_);
+  std::optional<StreamEvent> last_ GUARDED_BY(mutex_);  // it has a place of its own, so that it always finds one
   std::function<void()> wake_ GUARDED_BY(mutex_);
   std::function<void()> on_room_ GUARDED_BY(mutex_);
   std::function<void()> on_cancel_ GUARDED_BY(mutex_);
   bool cancelled_ GUARDED_BY(mutex_) = false;
   bool ended_ GUARDED_BY(mutex_) = false;
+  bool owes_wake_ GUARDED_BY(mutex_) = false;
 };
 
 }  // namespace larder::engine

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "runtime/engine/answered.h"
 #include "runtime/engine/loop.h"
 #include "runtime/model/digest.h"
 
@@ -30,6 +31,7 @@ bool needs_admin(const Verb& verb) {
 
 void VerbRunner::perform(const Principal& who, const Verb& verb, VerbDone done) {
   if (loop_.closing()) return;
+  loop_.works_for(done);
   if (needs_admin(verb) && !who.admin) {
     done->answer(Error{ErrorCode::kForbidden, "this needs a key with the admin right", ""});
     return;
@@ -38,22 +40,20 @@ void VerbRunner::perform(const Principal& who, const Verb& verb, VerbDone done) 
 }
 
 void VerbRunner::on_clerk(VerbDone done, std::function<Result<VerbResult>()> work, LoopTask then) {
-  const bool posted =
-      services_.clerk.post([done, work = std::move(work), then = std::move(then), inbox = services_.inbox] {
-        auto result = std::make_shared<Result<VerbResult>>(work());
-        inbox->push_reserved([done, result, then](EngineLoop& loop) {
-          if (result->ok() && then) then(loop);
-          loop.want_snapshot();
-          done->answer(std::move(*result));
-        });
+  const bool posted = post_answered<VerbResult>(
+      services_.clerk, services_.inbox, std::move(work),
+      [done, then = std::move(then)](EngineLoop& loop, Result<VerbResult> result) {
+        loop.works_for(done);
+        if (result.ok() && then) then(loop);
+        loop.want_snapshot();
+        done->answer(std::move(result));
       });
   if (!posted) done->answer(Error{ErrorCode::kResourceExhausted, "too many changes wait already: try again later", ""});
 }
 
 VerbDone VerbRunner::as_job(const std::string& verb, VerbDone done) {
-  JobInfo& added = loop_.jobs().add(verb);
-  added.started = services_.clock.wall();
-  return std::make_shared<OnceDone>([this, id = added.id, done](Result<VerbResult> result) {
+  const JobId id = loop_.jobs().next_id();
+  auto job_done = std::make_shared<OnceDone>([this, id, done](Result<VerbResult> result) {
     if (JobInfo* job = loop_.jobs().find(id)) {
       job->done = true;
       job->progress = 1;
@@ -63,6 +63,9 @@ VerbDone VerbRunner::as_job(const std::string& verb, VerbDone done) {
     }
     done->answer(std::move(result));
   });
+  loop_.jobs().add(verb).started = services_.clock.wall();
+  loop_.works_for(job_done);
+  return job_done;
 }
 
 void VerbRunner::run(const Principal& who, const PinNode& verb, VerbDone done) {
@@ -187,15 +190,15 @@ void VerbRunner::run(const Principal&, const CancelJob& verb, VerbDone done) {
 
 void VerbRunner::run(const Principal&, const LoadModel& verb, VerbDone done) {
   const VerbDone job = as_job("load " + verb.path.substr(verb.path.find_last_of('/') + 1), std::move(done));
-  const std::string models_dir = services_.models_dir;
-  const bool posted = services_.clerk.post([job, models_dir, name = verb.path, inbox = services_.inbox] {
-    auto path = std::make_shared<Result<std::string>>(model_path(models_dir, name));
-    inbox->push_reserved([job, path](EngineLoop& loop) {
-      if (!path->ok()) return job->answer(path->error());
-      loop.models().load(**path, job);
-      loop.want_snapshot();
-    });
-  });
+  const bool posted = post_answered<std::string>(
+      services_.clerk, services_.inbox,
+      [models_dir = services_.models_dir, name = verb.path] { return model_path(models_dir, name); },
+      [job](EngineLoop& loop, const Result<std::string>& path) {
+        loop.works_for(job);
+        if (!path.ok()) return job->answer(path.error());
+        loop.models().load(*path, job);
+        loop.want_snapshot();
+      });
   if (!posted) job->answer(Error{ErrorCode::kResourceExhausted, "too many changes wait already: try again later", ""});
 }
 
@@ -328,16 +331,23 @@ void VerbRunner::run(const Principal& who, const WarmPack& verb, VerbDone done) 
     incoming.submitted = loop.services().clock.now();
     incoming.report = [=, inbox = loop.services().inbox](const sched::SequenceReport& report) {
       inbox->push_reserved(
-          [=](EngineLoop& later) { later.verbs().pack_warmed(who, id, name, pin, report, id_of_job, job); });
+          [=](EngineLoop& later) {
+            later.works_for(job);
+            later.verbs().pack_warmed(who, id, name, pin, report, id_of_job, job);
+          });
     };
     loop.services().waiting.fetch_add(1);
     loop.begin_prepared(std::move(incoming), *prompt);
   };
-  const bool posted = services_.preparation.post([warm, model, prompt = pack_prompt(*pack), scope = scopes->back(),
-                                                  inbox = services_.inbox, &clock = services_.clock] {
-    auto prepared = std::make_shared<Result<Prepared>>(prepare_warm(*model, prompt, scope, clock));
-    inbox->push_reserved([warm, prepared](EngineLoop& loop) { warm(loop, *prepared); });
-  });
+  const bool posted = post_answered<Prepared>(
+      services_.preparation, services_.inbox,
+      [model, prompt = pack_prompt(*pack), scope = scopes->back(), &clock = services_.clock] {
+        return prepare_warm(*model, prompt, scope, clock);
+      },
+      [warm, job](EngineLoop& loop, const Result<Prepared>& prepared) {
+        loop.works_for(job);
+        warm(loop, prepared);
+      });
   if (!posted) job->answer(Error{ErrorCode::kResourceExhausted, "too many prompts wait already: try again later", ""});
 }
 

@@ -10,6 +10,7 @@
 
 #include "runtime/base/clock.h"
 #include "runtime/base/invariant.h"
+#include "runtime/base/out_of_memory.h"
 #include "runtime/model/forward.h"
 
 namespace larder::exec {
@@ -150,7 +151,12 @@ CpuExecutor::Pending* CpuExecutor::next() {
 
 void CpuExecutor::drive() {
   while (Pending* const pending = next()) {
-    StepResult result = run(*pending);
+    StepResult result;
+    if (!had_memory([&] { result = run(*pending); })) {
+      result = StepResult();
+      result.id = pending->step.id;
+      result.status = out_of_memory();
+    }
     {
       MutexLock lock(mutex_);
       pending_.pop_front();
@@ -309,10 +315,17 @@ Status CpuExecutor::give_outputs(const Step& step, const std::atomic<bool>& abor
     }
     device_->logits(weights.output_norm, weights.output, rows);
     std::atomic<bool> finite{true};
+    std::atomic<bool> memory{true};
     pool_.for_each(static_cast<std::uint32_t>(rows.size()), [&](std::uint32_t item, std::uint32_t worker) {
-      const bool given = give_output(step, wanted[begin + item], item, worker, result);
-      if (!given) finite.store(false, std::memory_order_relaxed);
+      bool given = false;
+      // Nothing may leave an item but by its end.
+      if (!had_memory([&] { given = give_output(step, wanted[begin + item], item, worker, result); })) {
+        memory.store(false, std::memory_order_relaxed);
+      } else if (!given) {
+        finite.store(false, std::memory_order_relaxed);
+      }
     });
+    if (!memory.load(std::memory_order_relaxed)) return out_of_memory();
     if (!finite.load(std::memory_order_relaxed)) {
       return Error{ErrorCode::kCorrupt, "the model computed logits that are no numbers; its file is damaged",
                    model_->path()};

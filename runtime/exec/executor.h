@@ -3,7 +3,8 @@
 // Ensures:  submit returns at once; `done` is called exactly once per step, in order of submission, on a thread of the
 //           executor. A step's rows have the same bits whatever else is in the step.
 // Bounds:   at most 64 steps submitted and not yet done; the submitter counts them.
-// Errors:   in StepResult::status; kCancelled after abort, kDevice when the device is lost.
+// Errors:   in StepResult::status; kCancelled after abort, kDevice when the device is lost, kResourceExhausted when
+//           memory ran out. submit throws std::bad_alloc and has not taken the step then.
 // Owns:     its block arena (ids 0..block_count-1), hidden slots, threads. Weights are shared.
 // Threads:  submit, abort, grow, block_count and release_blocks from the engine thread; read_block and write_block from
 //           any, for blocks that no step touches meanwhile.

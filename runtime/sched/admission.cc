@@ -117,13 +117,13 @@ void Scheduler::start(Sequence& sequence, std::uint32_t run_to) {
   const Ticks begun = clock_.now();
   sequence.claim = cache_.open(std::move(request));
   const double match_ms = ms_between(begun, clock_.now());
-  waiting_.erase(sequence.order);
-  active_.emplace(sequence.order, &sequence);
+  move_over(waiting_, active_, sequence.order);
   sequence.run_to = run_to;
-  if (run_to > 0) {
-    if (!sequence.head) sequence.head = Head{sequence.claim.verdict(), sequence.claim.committed(), run_to};
-    return;
-  }
+  if (run_to == 0) return tell_started(sequence, match_ms);
+  if (!sequence.head) sequence.head = Head{sequence.claim.verdict(), sequence.claim.committed(), run_to};
+}
+
+void Scheduler::tell_started(Sequence& sequence, double match_ms) {
   const kv::Restored restored = gate_ == nullptr ? kv::Restored() : gate_->opened(sequence.spec.seq);
   if (sequence.started) return;
   sequence.started = true;
@@ -138,28 +138,32 @@ void Scheduler::start(Sequence& sequence, std::uint32_t run_to) {
   sink_.started(sequence.spec.seq, sequence.verdict, match_ms);
 }
 
+Scheduler::Admitted Scheduler::try_admit(Sequence& candidate, bool& first_is_too_large) {
+  if (gate_ != nullptr && !candidate.started) candidate.spec.keys = gate_->keys_for(candidate.spec);
+  const kv::Outlook outlook = cache_.outlook(*candidate.spec.prompt, *candidate.spec.keys);
+  if (must_wait(candidate, outlook)) return Admitted::kNotNow;
+  const GateAnswer gate = gate_ == nullptr ? GateAnswer() : gate_->ask(candidate.spec, outlook, rates_.prefill_cost());
+  if (gate.waits) return Admitted::kNotNow;
+  while (!has_room(candidate, outlook) && put_back_a_paused_one()) {
+  }
+  if (!has_room(candidate, outlook) && !active_.empty()) {
+    first_is_too_large = true;
+    return passed_over_ >= kMaxPassedOver ? Admitted::kNobody : Admitted::kNotNow;
+  }
+  if (!free_a_slot(candidate)) return Admitted::kNotNow;
+  passed_over_ = first_is_too_large ? passed_over_ + 1 : 0;
+  start(candidate, gate.run_to);
+  return Admitted::kYes;
+}
+
 bool Scheduler::admit_one() {
   bool first_is_too_large = false;
   const bool full = active_count() >= limits_.max_batch;
   for (Sequence* candidate : candidates()) {
     if (full && active_of(candidate->spec.tenant) > 0) continue;
-    if (gate_ != nullptr && !candidate->started) candidate->spec.keys = gate_->keys_for(candidate->spec);
-    const kv::Outlook outlook = cache_.outlook(*candidate->spec.prompt, *candidate->spec.keys);
-    if (must_wait(*candidate, outlook)) continue;
-    const GateAnswer gate =
-        gate_ == nullptr ? GateAnswer() : gate_->ask(candidate->spec, outlook, rates_.prefill_cost());
-    if (gate.waits) continue;
-    while (!has_room(*candidate, outlook) && put_back_a_paused_one()) {
-    }
-    if (!has_room(*candidate, outlook) && !active_.empty()) {
-      first_is_too_large = true;
-      if (passed_over_ >= kMaxPassedOver) return false;
-      continue;
-    }
-    if (!free_a_slot(*candidate)) continue;
-    passed_over_ = first_is_too_large ? passed_over_ + 1 : 0;
-    start(*candidate, gate.run_to);
-    return true;
+    Admitted admitted = Admitted::kNotNow;
+    alone(candidate->spec.seq, [&] { admitted = try_admit(*candidate, first_is_too_large); });
+    if (admitted != Admitted::kNotNow) return admitted == Admitted::kYes;
   }
   return false;
 }

@@ -3,7 +3,7 @@
 // least comes first. Who was away starts level with the least served of those who are there, so idling saves nothing
 // up. Units:    rows.    Bounds: one number per tenant that has requests. Ensures:  over any time in which two tenants
 // both wait, their rows differ by at most one step's rows. Threads:  engine thread.    Source: start-time fair
-// queueing, Goyal, Vin & Cheng 1996.
+// queueing, Goyal, Vin & Cheng 1996. Errors:   join may throw for want of memory; nothing has changed then.
 #pragma once
 
 #include <algorithm>

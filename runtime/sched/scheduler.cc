@@ -8,9 +8,8 @@
 
 namespace larder::sched {
 
-Scheduler::Scheduler(kv::PrefixCache& cache, SequenceSink& sink, const Clock& clock, SchedulerLimits limits,
-                     std::uint64_t first_step_id)
-    : cache_(cache), sink_(sink), clock_(clock), limits_(limits), next_step_id_(first_step_id) {}
+Scheduler::Scheduler(kv::PrefixCache& cache, SequenceSink& sink, const Clock& clock, SchedulerLimits limits)
+    : cache_(cache), sink_(sink), clock_(clock), limits_(limits) {}
 
 Scheduler::~Scheduler() = default;
 
@@ -26,19 +25,34 @@ Status Scheduler::add(SequenceSpec spec) {
                  "the scheduler holds " + std::to_string(kMaxSequences) + " sequences already: try again later", ""};
   }
   auto sequence = std::make_unique<Sequence>();
-  sequence->order = next_order_++;
+  sequence->order = next_order_;
   sequence->prompt_tokens = static_cast<std::uint32_t>(spec.prompt->tokens.size());
   sequence->spec = std::move(spec);
-  share_.join(sequence->spec.tenant);
   const SeqId seq = sequence->spec.seq;
-  // Held first, so that a lack of memory leaves nothing in line that nobody holds.
-  const auto [held, fresh] = sequences_.emplace(seq, std::move(sequence));
-  INVARIANT(fresh);
-  waiting_.emplace(held->second->order, held->second.get());
+  Order line{{sequence->order, sequence.get()}};
+  Held held;
+  share_.join(held.emplace(seq, std::move(sequence)).first->second->spec.tenant);
+  // What needs memory is done.
+  ++next_order_;
+  sequences_.merge(held);
+  INVARIANT(held.empty());
+  waiting_.merge(line);
   return {};
 }
 
-bool Scheduler::cancel(SeqId seq, Status status) {
+void Scheduler::move_over(Order& from, Order& to, std::uint64_t order) noexcept {
+  if (Order::node_type node = from.extract(order)) to.insert(std::move(node));
+}
+
+// A step is never out for a sequence that works alone.
+void Scheduler::lost_memory(SeqId seq) noexcept {
+  Sequence* sequence = find(seq);
+  if (sequence == nullptr) return;
+  if (in_open_chunk(seq)) drop_open_chunk();
+  end(*sequence, SequenceEnd::kFailed, out_of_memory(), kv::CloseAs::kFailed);
+}
+
+bool Scheduler::cancel(SeqId seq, Status status) noexcept {
   Sequence* sequence = find(seq);
   if (sequence == nullptr || sequence->cancelled) return false;
   sequence->cancelled = true;
@@ -61,29 +75,8 @@ bool Scheduler::cancel(SeqId seq, Status status) {
     return abort;
   }
   if (in_open_chunk(seq)) drop_open_chunk();
-  const bool failed = !sequence->cancel_status.ok();
-  end(*sequence, failed ? SequenceEnd::kFailed : SequenceEnd::kCancelled, sequence->cancel_status, kv::CloseAs::kDone);
+  end_cancelled(*sequence, kv::CloseAs::kDone);
   return false;
-}
-
-void Scheduler::fail_all(const Status& status) {
-  open_chunk_.reset();
-  std::vector<Sequence*> ending;
-  for (const auto& [seq, sequence] : sequences_) {
-    const auto is_it = [id = seq](const RunningPart& part) { return part.seq == id; };
-    if (running_ && std::any_of(running_->parts.begin(), running_->parts.end(), is_it)) {
-      sequence->cancel_status = status;
-      sequence->cancelled = true;
-    } else {
-      ending.push_back(sequence.get());
-    }
-  }
-  for (Sequence* sequence : ending) end(*sequence, SequenceEnd::kFailed, status, kv::CloseAs::kFailed);
-}
-
-std::uint32_t Scheduler::open_claims() const {
-  return static_cast<std::uint32_t>(std::count_if(
-      sequences_.begin(), sequences_.end(), [](const auto& each) { return each.second->claim.open(); }));
 }
 
 std::optional<exec::Step> Scheduler::next_step(const Turn& turn) {

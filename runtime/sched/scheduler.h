@@ -8,7 +8,9 @@
 //           The oldest sequence is never put back for another, so somebody always advances.
 // Ensures:  a failed step ends its own sequences only; what it wrote is never found. A cancelled sequence gives its
 //           blocks back at once, or when the running step ends if it is part of it.
-// Errors:   reach a sequence's sink as SequenceReport::status.
+// Errors:   reach a sequence's sink as SequenceReport::status. A sequence that memory runs out for ends alone, with
+//           kResourceExhausted; where it runs out before one is looked at, add and next_step throw std::bad_alloc and
+//           have changed nothing that matters: ask again. The rest needs no memory.
 // Bounds:   kMaxSequences waiting and running; add answers kResourceExhausted beyond.
 // Threads:  engine thread; no mutex.
 #pragma once
@@ -18,7 +20,6 @@
 #include <map>
 #include <memory>
 #include <optional>
-#include <unordered_map>
 #include <vector>
 
 #include "runtime/base/clock.h"
@@ -59,25 +60,21 @@ struct SchedulerCounts {
 class Scheduler {
  public:
   // Requires: cache, sink and clock outlive the scheduler.
-  Scheduler(kv::PrefixCache& cache, SequenceSink& sink, const Clock& clock, SchedulerLimits limits,
-            std::uint64_t first_step_id = 1);
+  Scheduler(kv::PrefixCache& cache, SequenceSink& sink, const Clock& clock, SchedulerLimits limits);
   ~Scheduler();
 
   Status add(SequenceSpec spec);
   // Ends a sequence with kCancelled (or with `status` when it is not ok). Unknown ids are ignored.
   // Answers whether the running step is hardly worth finishing: abort it then.
-  [[nodiscard]] bool cancel(SeqId seq, Status status = {});
+  [[nodiscard]] bool cancel(SeqId seq, Status status = {}) noexcept;
 
-  // Ends every sequence with `status`, those of a step that is out when it comes back. What a step broken off half-way
-  // may have left is not kept.
-  void fail_all(const Status& status);
   bool holds(SeqId seq) const { return find(seq) != nullptr; }
-  std::uint32_t open_claims() const;
 
   // Nothing when a step is out or nothing can run now.
   std::optional<exec::Step> next_step(const Turn& turn = {});
-  void finish_step(exec::StepResult result);
-  std::uint64_t next_step_id() const { return next_step_id_; }
+  void finish_step(exec::StepResult result) noexcept;
+  // The step that is out was never begun: its rows are run again.
+  void take_back_step() noexcept;
   // Id of the step that is out; 0: none.
   std::uint64_t running_step() const { return running_ ? running_->id : 0; }
   Demand running_rows() const;  // of which kinds it has some
@@ -105,6 +102,7 @@ class Scheduler {
   struct RunningStep {
     std::uint64_t id = 0;
     std::vector<RunningPart> parts;
+    std::vector<PlannedRows> rows;  // of the parts, for the open chunk
     std::uint32_t layer_begin = 0;
     std::uint32_t layer_end = 0;
     double expected_ns = 0;
@@ -112,41 +110,52 @@ class Scheduler {
     bool whole = false;  // it gives outputs
     bool aborted = false;
   };
+  using Held = std::map<SeqId, std::unique_ptr<Sequence>>;
   using Order = std::map<std::uint64_t, Sequence*>;  // by arrival
 
   // admission.cc
+  enum class Admitted : std::uint8_t { kYes, kNotNow, kNobody };
   void admit();
   bool admit_one();
+  Admitted try_admit(Sequence& candidate, bool& first_is_too_large);
   std::vector<Sequence*> candidates() const;
   static bool must_wait(const Sequence& sequence, const kv::Outlook& outlook);
   bool has_room(const Sequence& sequence, const kv::Outlook& outlook) const;
   bool put_back_a_paused_one();
   bool free_a_slot(const Sequence& sequence);
   void start(Sequence& sequence, std::uint32_t run_to);
+  void tell_started(Sequence& sequence, double match_ms);
   static kv::Verdict verdict_of(const Sequence& sequence);
   std::uint32_t active_count() const;
   std::uint32_t active_of(TenantId tenant) const;
 
   // step_build.cc
   PlanInput plan_input(const Turn& turn);
-  bool make_room(Sequence& sequence, std::uint32_t until);
+  void make_room(Sequence& sequence, std::uint32_t until);
   Sequence* victim_for(const Sequence& sequence);
   void put_back(Sequence& sequence);  // preempted
   void leave(Sequence& sequence);     // back into the queue; what it computed stays as cache
   bool in_open_chunk(SeqId seq) const;
-  void drop_open_chunk();
+  void drop_open_chunk() noexcept;
   std::optional<exec::Step> build(const StepPlan& plan);
   void add_rows(exec::Step& step, RunningStep& running, Sequence& sequence, std::uint32_t rows, bool first_range);
   sample::SampleState sampling_of(const Sequence& sequence, std::uint32_t until) const;
 
   // step_result.cc
   void measure(const RunningStep& running, std::int64_t compute_ns);
-  void finish_failed(const RunningStep& running, const Status& status);
-  void finish_good(const RunningStep& running, exec::StepResult& result);
+  void keep_open(RunningStep& running, std::int64_t compute_ns) noexcept;
+  void finish_failed(const RunningStep& running, const Status& status) noexcept;
+  void finish_good(const RunningStep& running, exec::StepResult& result) noexcept;
   void finish_part(const RunningPart& part, exec::SequenceOutput& output, const exec::StepResult& result,
                    std::size_t first_seal);
   void deliver(Sequence& sequence, const exec::SequenceOutput& output);
-  void end(Sequence& sequence, SequenceEnd why, Status status, kv::CloseAs close_as);
+  void end(Sequence& sequence, SequenceEnd why, Status status, kv::CloseAs close_as) noexcept;
+  void end_cancelled(Sequence& sequence, kv::CloseAs close_as) noexcept;
+  // Does one sequence's part of the work. False: memory ran out for it, and the sequence has ended.
+  template <typename Work>
+  bool alone(SeqId seq, Work work);
+  void lost_memory(SeqId seq) noexcept;
+  static void move_over(Order& from, Order& to, std::uint64_t order) noexcept;
 
   Sequence* find(SeqId seq) const;
 
@@ -157,13 +166,13 @@ class Scheduler {
   SchedulerLimits limits_;
   FairShare share_;
   Rates rates_;
-  std::unordered_map<SeqId, std::unique_ptr<Sequence>> sequences_;
+  Held sequences_;
   Order waiting_;
   Order active_;
   std::optional<OpenChunk> open_chunk_;
   std::optional<RunningStep> running_;
   bool decode_ran_last_ = false;
-  std::uint64_t next_step_id_;
+  std::uint64_t next_step_id_ = 1;
   std::uint64_t next_order_ = 1;
   std::uint32_t passed_over_ = 0;  // admissions since the first in line was found too large for now
   SchedulerCounts totals_;

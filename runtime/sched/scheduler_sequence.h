@@ -3,6 +3,7 @@
 // Errors:  none of its own.    Threads: engine thread.
 #pragma once
 
+#include "runtime/base/out_of_memory.h"
 #include "runtime/sched/scheduler.h"
 
 namespace larder::sched {
@@ -34,5 +35,12 @@ struct Scheduler::Sequence {
   // One drawn token waits for its row; a sequence that was put back prefills first.
   bool decoding() const { return drawn > 0 && rows_left() == 1; }
 };
+
+template <typename Work>
+bool Scheduler::alone(SeqId seq, Work work) {
+  const bool done = had_memory(work);
+  if (!done) lost_memory(seq);
+  return done;
+}
 
 }  // namespace larder::sched

@@ -48,7 +48,8 @@ struct SequenceReport {
   std::uint32_t kept_tokens = 0;
 };
 
-// Implemented by whoever delivers answers. No method may call back into the scheduler.
+// Implemented by whoever delivers answers. No method may call back into the scheduler. Where one of started, token and
+// scored throws for want of memory, its sequence ends with that; ended needs none.
 class SequenceSink {
  public:
   virtual ~SequenceSink() = default;
@@ -60,7 +61,7 @@ class SequenceSink {
   virtual bool token(SeqId seq, const exec::SequenceOutput& output) = 0;
   // score_prompt: the next prompt tokens' scores, in order, beginning with the second token's.
   virtual void scored(SeqId seq, const std::vector<sample::Sampled>& scores) = 0;
-  virtual void ended(SeqId seq, const SequenceReport& report) = 0;
+  virtual void ended(SeqId seq, SequenceReport report) noexcept = 0;
 };
 
 }  // namespace larder::sched

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "kernels/layout/kv_layout.h"
+#include "runtime/kv/room_for.h"
 #include "runtime/sched/scheduler_sequence.h"
 
 namespace larder::sched {
@@ -86,25 +87,25 @@ Scheduler::Sequence* Scheduler::victim_for(const Sequence& sequence) {
   return nullptr;
 }
 
-bool Scheduler::make_room(Sequence& sequence, std::uint32_t until) {
+void Scheduler::make_room(Sequence& sequence, std::uint32_t until) {
   while (true) {
     const Status grown = sequence.claim.grow(until);
-    if (grown.ok()) return true;
+    if (grown.ok()) return;
     Sequence* victim = victim_for(sequence);
     if (victim != nullptr) {
       put_back(*victim);
       continue;
     }
     const bool oldest = active_.begin()->second == &sequence;
-    const bool alone = oldest && active_.size() == 1;
-    if (alone && gate_ != nullptr && gate_->holds_room()) {
+    const bool only_one = oldest && active_.size() == 1;
+    if (only_one && gate_ != nullptr && gate_->holds_room()) {
       put_back(sequence);
-    } else if (alone) {
+    } else if (only_one) {
       end(sequence, SequenceEnd::kFailed, grown, kv::CloseAs::kDone);
     } else if (!oldest) {
       put_back(sequence);
     }
-    return false;
+    return;
   }
 }
 
@@ -114,22 +115,21 @@ void Scheduler::put_back(Sequence& sequence) {
 }
 
 void Scheduler::leave(Sequence& sequence) {
-  const std::vector<Token> tokens = sequence.claim.tokens();
-  sequence.claim.close(kv::CloseAs::kDone);
-  sequence.claim = kv::Claim();
+  const std::vector<Token>& tokens = sequence.claim.tokens();
   if (tokens.size() > sequence.spec.prompt->tokens.size()) {
     auto longer = std::make_shared<PreparedPrompt>(*sequence.spec.prompt);
     longer->tokens = tokens;
     sequence.spec.keys = longer_keys(*sequence.spec.keys, tokens);
     sequence.spec.prompt = std::move(longer);
   }
+  sequence.claim.close(kv::CloseAs::kDone);
+  sequence.claim = kv::Claim();
   sequence.run_to = 0;
-  active_.erase(sequence.order);
-  waiting_.emplace(sequence.order, &sequence);
+  move_over(active_, waiting_, sequence.order);
 }
 
 // The layers it ran are lost; its sequences start the chunk again.
-void Scheduler::drop_open_chunk() {
+void Scheduler::drop_open_chunk() noexcept {
   if (!open_chunk_) return;
   const OpenChunk chunk = *std::exchange(open_chunk_, std::nullopt);
   for (const PlannedRows& member : chunk.rows) {
@@ -175,34 +175,38 @@ void Scheduler::add_rows(exec::Step& step, RunningStep& running, Sequence& seque
     part.sampling = sampling_of(sequence, until);
   }
   part.want_logits = sequence.spec.want_logits && reaches_end;
+  const bool decode = sequence.decoding();
+  RunningPart record{sequence.spec.seq, until, rows, decode, {}};
+  if (running.whole) record.seals = sequence.claim.filled_by(until);
+  // Memory first, so that its copies are not lost between the claim and the step.
+  kv::room_for(step.copies, first_range ? sequence.claim.copy_count() : 0);
+  kv::room_for(step.seals, record.seals.size());
+  kv::room_for(step.sequences, 1);
+  kv::room_for(running.parts, 1);
+  kv::room_for(running.rows, 1);
   if (first_range) {
     for (const kv::BlockCopy& copy : sequence.claim.take_copies()) {
       step.copies.push_back({copy.from, copy.to, copy.valid_tokens});
     }
   }
-  const bool decode = sequence.decoding();
-  RunningPart record{sequence.spec.seq, until, rows, decode, {}};
-  if (running.whole) {
-    record.seals = sequence.claim.filled_by(until);
-    step.seals.insert(step.seals.end(), record.seals.begin(), record.seals.end());
-  }
-  running.parts.push_back(std::move(record));
+  step.seals.insert(step.seals.end(), record.seals.begin(), record.seals.end());
   step.sequences.push_back(std::move(part));
+  running.parts.push_back(std::move(record));
+  running.rows.push_back({sequence.spec.seq, rows, first});
 }
 
 std::optional<exec::Step> Scheduler::build(const StepPlan& plan) {
   const bool first_range = plan.layer_begin == 0;
   if (first_range) {
-    for (const SeqId seq : plan.decode) {
+    const auto room = [&](SeqId seq, std::uint32_t rows) {
       Sequence* sequence = find(seq);
-      if (sequence != nullptr && sequence->claim.open()) {
-        make_room(*sequence, static_cast<std::uint32_t>(sequence->claim.tokens().size()));
-      }
-    }
-    for (const PlannedRows& rows : plan.prefill) {
-      Sequence* sequence = find(rows.seq);
-      if (sequence != nullptr && sequence->claim.open()) make_room(*sequence, sequence->claim.committed() + rows.rows);
-    }
+      if (sequence == nullptr || !sequence->claim.open()) return;
+      const std::uint32_t until = rows == 0 ? static_cast<std::uint32_t>(sequence->claim.tokens().size())
+                                            : sequence->claim.committed() + rows;
+      alone(seq, [&] { make_room(*sequence, until); });
+    };
+    for (const SeqId seq : plan.decode) room(seq, 0);
+    for (const PlannedRows& rows : plan.prefill) room(rows.seq, rows.rows);
   }
   exec::Step step;
   RunningStep running;
@@ -217,11 +221,12 @@ std::optional<exec::Step> Scheduler::build(const StepPlan& plan) {
     if (sequence == nullptr || !sequence->claim.open()) return;
     const std::uint32_t room = static_cast<std::uint32_t>(sequence->claim.blocks().size()) * kernels::kBlockTokens;
     if (room < sequence->claim.committed() + rows || sequence->rows_left() < rows) return;
-    add_rows(step, running, *sequence, rows, first_range);
+    alone(seq, [&] { add_rows(step, running, *sequence, rows, first_range); });
   };
   for (const SeqId seq : plan.decode) add(seq, 1);
   for (const PlannedRows& rows : plan.prefill) add(rows.seq, rows.rows);
-  if (running.parts.empty()) return std::nullopt;
+  const bool broken = !first_range && !open_chunk_;  // memory ran out for one of the chunk, so it begins again
+  if (running.parts.empty() || broken) return std::nullopt;
   step.id = next_step_id_++;
   step.layer_begin = plan.layer_begin;
   step.layer_end = plan.layer_end;

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a finished step means for its sequences.
+#include <algorithm>
+
 #include "kernels/layout/kv_layout.h"
 #include "runtime/sched/scheduler_sequence.h"
 
 namespace larder::sched {
 
-void Scheduler::finish_step(exec::StepResult result) {
+void Scheduler::finish_step(exec::StepResult result) noexcept {
   INVARIANT(running_ && running_->id == result.id);
-  const RunningStep running = *std::exchange(running_, std::nullopt);
+  RunningStep running = *std::exchange(running_, std::nullopt);
   if (running.chunk) open_chunk_.reset();
   if (!result.status.ok()) {
     finish_failed(running, result.status);
@@ -15,27 +17,37 @@ void Scheduler::finish_step(exec::StepResult result) {
   }
   measure(running, result.compute_ns);
   ++totals_.steps;
-  if (running.whole) {
-    for (const RunningPart& part : running.parts) {
-      (part.decode ? totals_.decode_rows : totals_.prefill_rows) += part.rows;
-    }
-    finish_good(running, result);
-    return;
+  if (!running.whole) return keep_open(running, result.compute_ns);
+  for (const RunningPart& part : running.parts) {
+    (part.decode ? totals_.decode_rows : totals_.prefill_rows) += part.rows;
   }
+  finish_good(running, result);
+}
+
+void Scheduler::take_back_step() noexcept {
+  const RunningStep running = *std::exchange(running_, std::nullopt);
+  if (running.chunk) open_chunk_.reset();
+  for (const RunningPart& part : running.parts) {
+    if (Sequence& sequence = *find(part.seq); sequence.cancelled) {
+      end_cancelled(sequence, kv::CloseAs::kFailed);
+    } else {
+      sequence.claim.rollback();
+    }
+  }
+}
+
+// A chunk that has run some layers.
+void Scheduler::keep_open(RunningStep& running, std::int64_t compute_ns) noexcept {
   OpenChunk chunk;
   chunk.next_layer = running.layer_end;
-  chunk.layer_ns = static_cast<double>(result.compute_ns) / (running.layer_end - running.layer_begin);
-  for (const RunningPart& part : running.parts) chunk.rows.push_back({part.seq, part.rows, part.until - part.rows});
+  chunk.layer_ns = static_cast<double>(compute_ns) / (running.layer_end - running.layer_begin);
+  chunk.rows = std::move(running.rows);
   open_chunk_ = std::move(chunk);
-  bool any_cancelled = false;
-  for (const RunningPart& part : running.parts) any_cancelled = any_cancelled || find(part.seq)->cancelled;
-  if (!any_cancelled) return;
+  const auto is_cancelled = [this](const RunningPart& part) { return find(part.seq)->cancelled; };
+  if (std::none_of(running.parts.begin(), running.parts.end(), is_cancelled)) return;
   drop_open_chunk();
   for (const RunningPart& part : running.parts) {
-    Sequence* sequence = find(part.seq);
-    if (!sequence->cancelled) continue;
-    end(*sequence, sequence->cancel_status.ok() ? SequenceEnd::kCancelled : SequenceEnd::kFailed,
-        sequence->cancel_status, kv::CloseAs::kDone);
+    if (Sequence& sequence = *find(part.seq); sequence.cancelled) end_cancelled(sequence, kv::CloseAs::kDone);
   }
 }
 
@@ -53,28 +65,28 @@ void Scheduler::measure(const RunningStep& running, std::int64_t compute_ns) {
 }
 
 // An abort ends the cancelled and lets the others run their rows again; a failure ends all that were in the step.
-void Scheduler::finish_failed(const RunningStep& running, const Status& status) {
+void Scheduler::finish_failed(const RunningStep& running, const Status& status) noexcept {
   const bool aborted = running.aborted && status.error().code == ErrorCode::kCancelled;
   for (const RunningPart& part : running.parts) {
     Sequence* sequence = find(part.seq);
     if (sequence == nullptr) continue;
     if (sequence->cancelled) {
-      end(*sequence, sequence->cancel_status.ok() ? SequenceEnd::kCancelled : SequenceEnd::kFailed,
-          sequence->cancel_status, kv::CloseAs::kFailed);
+      end_cancelled(*sequence, kv::CloseAs::kFailed);
     } else if (aborted) {
       sequence->claim.rollback();
     } else {
-      end(*sequence, SequenceEnd::kFailed, status, kv::CloseAs::kFailed);
+      alone(part.seq, [&] { end(*sequence, SequenceEnd::kFailed, status, kv::CloseAs::kFailed); });
     }
   }
 }
 
-void Scheduler::finish_good(const RunningStep& running, exec::StepResult& result) {
+void Scheduler::finish_good(const RunningStep& running, exec::StepResult& result) noexcept {
   INVARIANT(result.outputs.size() == running.parts.size());
   std::size_t seal = 0;
   for (std::size_t i = 0; i < running.parts.size(); ++i) {
-    finish_part(running.parts[i], result.outputs[i], result, seal);
-    seal += running.parts[i].seals.size();
+    const RunningPart& part = running.parts[i];
+    alone(part.seq, [&] { finish_part(part, result.outputs[i], result, seal); });
+    seal += part.seals.size();
   }
 }
 
@@ -93,8 +105,7 @@ void Scheduler::finish_part(const RunningPart& part, exec::SequenceOutput& outpu
     }
   }
   if (sequence.cancelled) {
-    end(sequence, sequence.cancel_status.ok() ? SequenceEnd::kCancelled : SequenceEnd::kFailed, sequence.cancel_status,
-        kv::CloseAs::kDone);
+    end_cancelled(sequence, kv::CloseAs::kDone);
     return;
   }
   if (sequence.run_to > 0 && part.until >= sequence.run_to) {
@@ -127,11 +138,16 @@ void Scheduler::deliver(Sequence& sequence, const exec::SequenceOutput& output) 
   }
 }
 
-void Scheduler::end(Sequence& sequence, SequenceEnd why, Status status, kv::CloseAs close_as) {
+void Scheduler::end_cancelled(Sequence& sequence, kv::CloseAs close_as) noexcept {
+  const SequenceEnd why = sequence.cancel_status.ok() ? SequenceEnd::kCancelled : SequenceEnd::kFailed;
+  end(sequence, why, std::move(sequence.cancel_status), close_as);
+}
+
+void Scheduler::end(Sequence& sequence, SequenceEnd why, Status status, kv::CloseAs close_as) noexcept {
   SequenceReport report;
   report.end = why;
   report.status = std::move(status);
-  report.verdict = sequence.verdict;
+  report.verdict = std::move(sequence.verdict);
   report.verdict.prompt_tokens = sequence.prompt_tokens;
   report.verdict.computed_tokens = sequence.prompt_rows;
   report.drawn_tokens = sequence.drawn;
@@ -147,7 +163,7 @@ void Scheduler::end(Sequence& sequence, SequenceEnd why, Status status, kv::Clos
   share_.leave(sequence.spec.tenant);
   const SeqId seq = sequence.spec.seq;
   sequences_.erase(seq);
-  sink_.ended(seq, report);
+  sink_.ended(seq, std::move(report));
 }
 
 }  // namespace larder::sched

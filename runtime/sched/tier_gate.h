@@ -28,7 +28,7 @@ class TierGate {
   // The sequence has taken its references, so nothing needs to be kept for it any more; what was brought up for it.
   virtual kv::Restored opened(SeqId seq) = 0;
   // It ended before that.
-  virtual void forget(SeqId seq) = 0;
+  virtual void forget(SeqId seq) noexcept = 0;
   // Blocks on their way up hold room that comes back by itself.
   virtual bool holds_room() const = 0;
 };

@@ -98,17 +98,23 @@ void SchedRig::cancel(SeqId seq) {
 bool SchedRig::begin_step() {
   std::optional<exec::Step> next = scheduler_->next_step();
   if (!next) return false;
-  last_step_ = *next;
-  executor_->submit(std::move(*next));
+  submit(std::move(*next));
   return true;
 }
 
-void SchedRig::finish() {
+void SchedRig::submit(exec::Step step) {
+  last_step_ = step;
+  executor_->submit(std::move(step));
+}
+
+void SchedRig::finish() { scheduler_->finish_step(take_result()); }
+
+exec::StepResult SchedRig::take_result() {
   const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(60);
   auto result = done_.pop_until(deadline);
   INVARIANT(result.has_value());
   last_compute_ns_ = (*result)->compute_ns;
-  scheduler_->finish_step(std::move(**result));
+  return std::move(**result);
 }
 
 bool SchedRig::wait_done() const {
@@ -151,11 +157,11 @@ void SchedRig::scored(SeqId seq, const std::vector<sample::Sampled>& scores) {
   result.scores.insert(result.scores.end(), scores.begin(), scores.end());
 }
 
-void SchedRig::ended(SeqId seq, const sched::SequenceReport& report) {
+void SchedRig::ended(SeqId seq, sched::SequenceReport report) noexcept {
   RigResult& result = results_[seq];
   INVARIANT(!result.ended);
   result.ended = true;
-  result.report = report;
+  result.report = std::move(report);
 }
 
 }  // namespace larder::test

@@ -37,7 +37,7 @@ struct RigResult {
   bool ended = false;
 };
 
-class SchedRig final : public sched::SequenceSink {
+class SchedRig : public sched::SequenceSink {
  public:
   explicit SchedRig(RigOptions options);
   ~SchedRig() override;
@@ -56,6 +56,9 @@ class SchedRig final : public sched::SequenceSink {
   // Gives a step to the device without waiting for it; finish takes its result.
   bool begin_step();
   void finish();
+  // The two halves of it, for whoever calls the scheduler himself.
+  void submit(exec::Step step);
+  exec::StepResult take_result();
   // Waits until the device is done with the step, without taking its result.
   bool wait_done() const;
 
@@ -73,7 +76,7 @@ class SchedRig final : public sched::SequenceSink {
   void started(SeqId seq, const kv::Verdict& verdict, double match_ms) override;
   bool token(SeqId seq, const exec::SequenceOutput& output) override;
   void scored(SeqId seq, const std::vector<sample::Sampled>& scores) override;
-  void ended(SeqId seq, const sched::SequenceReport& report) override;
+  void ended(SeqId seq, sched::SequenceReport report) noexcept override;
 
  private:
   tenant::Scope scope_of(std::uint32_t tenant);
