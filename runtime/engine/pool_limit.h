@@ -8,7 +8,6 @@
 #pragma once
 
 #include <cstdint>
-#include <vector>
 
 #include "runtime/base/clock.h"
 #include "runtime/base/result.h"
@@ -35,17 +34,14 @@ class PoolLimit {
   // Blocks beyond the limit that have not left yet.
   std::uint32_t excess() const { return cache_.pool().excess(); }
   // The next turn has something to do.
-  bool busy() const { return (excess() > 0 && trims_) || !leaving_.empty(); }
+  bool busy() const { return (excess() > 0 && trims_) || cache_.pool().has_withheld(); }
 
  private:
-  void give_back();
-
   kv::PrefixCache& cache_;
   exec::Executor& executor_;
   const Clock& clock_;
   Ticks lowered_ = 0;
-  bool trims_ = false;              // the last slice found something to evict, or none was cut yet
-  std::vector<BlockId> leaving_;  // withheld; their memory is still taken
+  bool trims_ = false;  // the last slice found something to evict, or none was cut yet
 };
 
 }  // namespace larder::engine

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/kv/block_pool.h"
 
+#include <algorithm>
+
 #include "runtime/base/invariant.h"
 
 namespace larder::kv {
@@ -19,7 +21,7 @@ void BlockPool::set_limit(std::uint32_t limit) {
   while (counts_.total < limit_ && !withheld_.empty()) {
     const BlockId block = withheld_.back();
     withheld_.pop_back();
-    if (news_ > 0) --news_;
+    if (untaken_ > 0) --untaken_;
     at(block).residency = Residency::kFree;
     free_list_.push_back(block);
     ++counts_.total;
@@ -44,14 +46,16 @@ void BlockPool::set_limit(std::uint32_t limit) {
 void BlockPool::withhold(BlockId block) {
   at(block).residency = Residency::kWithheld;
   withheld_.push_back(block);
-  ++news_;
+  ++untaken_;
   --counts_.total;
 }
 
-std::vector<BlockId> BlockPool::take_withheld() {
-  std::vector<BlockId> news(withheld_.end() - static_cast<std::ptrdiff_t>(news_), withheld_.end());
-  news_ = 0;
-  return news;
+std::vector<BlockId> BlockPool::take_withheld(std::uint32_t most) {
+  const std::size_t count = std::min<std::size_t>(most, untaken_);
+  const auto first = withheld_.end() - static_cast<std::ptrdiff_t>(untaken_);
+  std::vector<BlockId> taken(first, first + static_cast<std::ptrdiff_t>(count));
+  untaken_ -= count;
+  return taken;
 }
 
 BlockPool::Slot& BlockPool::at(BlockId block) {

@@ -45,8 +45,9 @@ class BlockPool {
   std::uint32_t ids() const { return static_cast<std::uint32_t>(slots_.size()); }
   // Blocks that are taken beyond the limit and go when they are free.
   std::uint32_t excess() const { return counts_.total > limit_ ? counts_.total - limit_ : 0; }
-  // Those withheld since the last call: what they held is of no use any more.
-  std::vector<BlockId> take_withheld();
+  // At most so many of those that were withheld and not taken yet: what they held is of no use any more.
+  std::vector<BlockId> take_withheld(std::uint32_t most = 0xffffffff);
+  bool has_withheld() const { return untaken_ > 0; }
 
   // A resident block held once by its writer; nothing when all are taken.
   std::optional<BlockId> allocate(SeqId writer);
@@ -98,8 +99,8 @@ class BlockPool {
 
   std::vector<Slot> slots_;
   std::vector<BlockId> free_list_;
-  std::vector<BlockId> withheld_;  // take_withheld has not told the last news_ of them
-  std::size_t news_ = 0;
+  std::vector<BlockId> withheld_;  // take_withheld has not told the last untaken_ of them
+  std::size_t untaken_ = 0;
   std::uint32_t limit_ = 0;
   PoolCounts counts_;
 };

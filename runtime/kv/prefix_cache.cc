@@ -246,7 +246,7 @@ std::uint32_t PrefixCache::trim(std::uint32_t blocks) {
   return core.pool.excess();
 }
 
-std::vector<BlockId> PrefixCache::take_withheld() { return core_->pool.take_withheld(); }
+std::vector<BlockId> PrefixCache::take_withheld(std::uint32_t most) { return core_->pool.take_withheld(most); }
 
 void PrefixCache::set_quota(TenantId tenant, std::uint32_t blocks) {
   if (blocks == 0) {

@@ -167,8 +167,8 @@ class PrefixCache {
   // Evicts at most `blocks` leaves for the sake of a limit that was lowered: what is stored cools, the rest is a ghost
   // ("resized").  How many blocks beyond the limit are left.
   std::uint32_t trim(std::uint32_t blocks);
-  // Blocks that were withheld since the last call: the device may give their memory back.
-  std::vector<BlockId> take_withheld();
+  // At most so many blocks that were withheld and not taken yet: the device may give their memory back.
+  std::vector<BlockId> take_withheld(std::uint32_t most = 0xffffffff);
   // Errors: kConflict with the arithmetic when the pins that are there do not fit; nothing has changed then.
   Status set_pin_bounds(const PinBounds& bounds);
 

@@ -116,6 +116,7 @@ TEST(BlockPool, ALowerLimitWithholdsFreeBlocksNowAndUsedOnesWhenTheyAreFreed) {
   EXPECT_FALSE(pool.allocate(kSeq));
   EXPECT_FALSE(pool.begin_arrival());
   EXPECT_EQ(pool.take_withheld().size(), 1u);
+  EXPECT_FALSE(pool.has_withheld());
   EXPECT_TRUE(pool.take_withheld().empty());
   pool.release(second);
   EXPECT_EQ(pool.take_withheld(), std::vector<BlockId>{second});
@@ -143,6 +144,20 @@ TEST(BlockPool, AHigherLimitBringsWithheldBlocksBackBeforeItMakesNewOnes) {
   EXPECT_EQ(given, (std::vector<std::uint32_t>{0, 1, 2, 3, 4, 5}));
 }
 
+TEST(BlockPool, WithheldBlocksAreTakenOnceEachInSlices) {
+  BlockPool pool(8);
+  pool.set_limit(2);
+  std::vector<BlockId> taken = pool.take_withheld(4);
+  ASSERT_EQ(taken.size(), 4u);
+  pool.set_limit(3);  // what was not taken comes back first
+  for (const BlockId block : pool.take_withheld(4)) taken.push_back(block);
+  EXPECT_FALSE(pool.has_withheld());
+  std::sort(taken.begin(), taken.end(), [](BlockId a, BlockId b) { return a.value < b.value; });
+  EXPECT_EQ(std::unique(taken.begin(), taken.end()), taken.end());
+  EXPECT_EQ(taken.size(), 5u);
+  for (const BlockId block : taken) EXPECT_EQ(pool.residency(block), Residency::kWithheld);
+}
+
 TEST(BlockPool, CountsEqualARecountAfterEveryRandomStep) {
   BlockPool pool(16);
   Rng rng(11);
@@ -152,7 +167,10 @@ TEST(BlockPool, CountsEqualARecountAfterEveryRandomStep) {
     const std::uint64_t what = rng.below(6);
     if (what == 5) {
       pool.set_limit(static_cast<std::uint32_t>(1 + rng.below(24)));
-      for (const BlockId block : pool.take_withheld()) ASSERT_EQ(pool.residency(block), Residency::kWithheld);
+      const auto most = static_cast<std::uint32_t>(rng.below(9));
+      const std::vector<BlockId> taken = pool.take_withheld(most);
+      ASSERT_LE(taken.size(), most);
+      for (const BlockId block : taken) ASSERT_EQ(pool.residency(block), Residency::kWithheld);
     } else if (what == 0) {
       if (const auto block = pool.allocate(kSeq)) {
         pool.set_valid_tokens(*block, 1);
