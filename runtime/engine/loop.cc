@@ -139,13 +139,14 @@ bool EngineLoop::device_busy() const {
 void EngineLoop::run_step() {
   cancel_orphans();
   if (device_busy()) return;
-  models_.share_pools();
+  const std::vector<PoolShare> shares = models_.share_pools();
   std::vector<sched::Contender> contenders;
   bool any_runs = models_.pools_busy() || disk_.waiting();
-  for (const auto& model : models_.all()) {
-    if (model->draining()) continue;
-    contenders.push_back({model->id(), model->scheduler().demand(), model->admits()});
-    any_runs = any_runs || model->scheduler().room_need().running > 0;
+  for (std::size_t i = 0; i < shares.size(); ++i) {
+    const ResidentModel& model = *models_.all()[i];
+    if (model.draining()) continue;
+    contenders.push_back({model.id(), model.scheduler().demand(), shares[i].waiting <= shares[i].limit});
+    any_runs = any_runs || shares[i].running > 0;
   }
   if (try_step(contenders) || any_runs) return;
   // Nobody will give room any more: who waits for it starts, and is told what it lacks.

@@ -58,25 +58,19 @@ std::shared_ptr<kv::Identity> identity_of(const gguf::File& file, const std::str
 }
 
 Status size_pool(const LoadWish& load, const settings::Settings& settings, LoadedParts& parts) {
-  const model::Model& file = *parts.model.model;
-  PoolWish wish;
-  wish.pool_bytes = load.kv_bytes;
-  if (wish.pool_bytes == 0) wish.pool_bytes = static_cast<std::uint64_t>(settings.integer(Key::kPoolBytes));
-  parts.default_kv_bytes = default_pool_bytes(load.memory, file.weight_bytes());
-  if (wish.pool_bytes == 0) wish.pool_bytes = parts.default_kv_bytes;
-  parts.kv_bytes = wish.pool_bytes;
-  wish.block_bytes = parts.model.layout.block_bytes();
-  wish.model_context = file.config().n_context;
-  wish.max_tokens = static_cast<std::uint32_t>(settings.integer(Key::kEngineMaxTokens));
-  wish.pin_percent = static_cast<std::uint32_t>(settings.integer(Key::kPinsBudgetPercent));
-  ASSIGN_OR_RETURN(parts.pool, plan_pool(wish));
-  parts.model.bounds->pool_blocks = parts.pool.blocks;
-  parts.model.bounds->max_request_tokens = parts.pool.max_request_tokens;
+  parts.default_kv_bytes = default_pool_bytes(load.memory, parts.model.model->weight_bytes());
+  parts.kv_bytes = load.kv_bytes;
+  if (parts.kv_bytes == 0) parts.kv_bytes = static_cast<std::uint64_t>(settings.integer(Key::kPoolBytes));
+  if (parts.kv_bytes == 0) parts.kv_bytes = parts.default_kv_bytes;
+  ASSIGN_OR_RETURN(const PoolPlan plan, plan_pool_of(parts.model, settings, parts.kv_bytes));
+  parts.model.bounds->pool_blocks = plan.blocks;
+  parts.model.bounds->max_request_tokens = plan.max_request_tokens;
   parts.executor.block_count = 1;  // the rest when its share of the budget is known
   // Room in the address space for any pool that this machine could hold.
-  const std::uint64_t most = std::min<std::uint64_t>(load.memory.total / wish.block_bytes, 0x7fffffff);
-  parts.executor.most_blocks = std::max(parts.pool.blocks, static_cast<std::uint32_t>(most));
-  parts.executor.kv_type = parts.model.layout.type;
+  const kernels::KvLayout& layout = parts.model.layout;
+  const std::uint64_t most = std::min<std::uint64_t>(load.memory.total / layout.block_bytes(), 0x7fffffff);
+  parts.executor.most_blocks = std::max(plan.blocks, static_cast<std::uint32_t>(most));
+  parts.executor.kv_type = layout.type;
   parts.executor.threads = static_cast<std::uint32_t>(settings.integer(Key::kEngineThreads));
   parts.executor.max_rows = kMaxStepRows;
   parts.executor.isa = settings.text(Key::kEngineIsa);
@@ -84,6 +78,15 @@ Status size_pool(const LoadWish& load, const settings::Settings& settings, Loade
 }
 
 }  // namespace
+
+Result<PoolPlan> plan_pool_of(const LoadedModel& model, const settings::Settings& settings, std::uint64_t kv_bytes) {
+  PoolWish wish;
+  wish.pool_bytes = kv_bytes;
+  wish.block_bytes = model.layout.block_bytes();
+  wish.model_context = model.model->config().n_context;
+  wish.max_tokens = static_cast<std::uint32_t>(settings.integer(Key::kEngineMaxTokens));
+  return plan_pool(wish);
+}
 
 Result<LoadedParts> load_parts(const LoadWish& wish, const std::string& digest_cache,
                                const settings::Settings& settings, const LoadWatch& watch) {

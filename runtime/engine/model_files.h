@@ -25,12 +25,11 @@ namespace larder::engine {
 inline constexpr std::uint32_t kMaxStepRows = 2048;  // of one step
 
 struct LoadedParts {
-  LoadedModel model;  // without its identity
+  LoadedModel model;                       // without its identity
   std::shared_ptr<kv::Identity> identity;  // without arithmetic_id: the executor says that
-  PoolPlan pool;
-  std::uint64_t kv_bytes = 0;  // of which the pool was made
+  std::uint64_t kv_bytes = 0;          // of which the pool was made
   std::uint64_t default_kv_bytes = 0;  // of which it would be made when nobody says
-  MemoryFacts memory;          // as they were then
+  MemoryFacts memory;                  // as they were then
   exec::ExecutorOptions executor;
 };
 
@@ -44,6 +43,9 @@ struct LoadWatch {
   std::function<void(double)> progress;  // 0..1, on the loading thread
   std::shared_ptr<std::atomic<bool>> cancel;
 };
+
+// What a pool of so many bytes holds of this model.  Errors: as plan_pool.
+Result<PoolPlan> plan_pool_of(const LoadedModel& model, const settings::Settings& settings, std::uint64_t kv_bytes);
 
 // The weights' digest is taken from the cache; where that does not have it, a random load id stands in.
 Result<LoadedParts> load_parts(const LoadWish& wish, const std::string& digest_cache,

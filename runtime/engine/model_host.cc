@@ -261,7 +261,7 @@ void ModelHost::executor_ready(ModelId id, std::uint64_t generation, const MadeE
   models_.push_back(
       std::make_unique<ResidentModel>(shared_, generation, std::move(parts), std::move(*made).value()));
   ResidentModel& model = *models_.back();
-  share_pools();
+  static_cast<void>(share_pools());
   bound_pins(model);
   model.begin([this, &model] { answers_now(model); });
 }
@@ -275,37 +275,39 @@ void ModelHost::answers_now(ResidentModel& model) {
   done->answer(VerbResult{});
 }
 
-void ModelHost::share_pools() {
-  if (models_.empty()) return;
+std::vector<PoolShare> ModelHost::share_pools() {
   std::vector<PoolShare> shares;
+  if (models_.empty()) return shares;
   for (const auto& model : models_) shares.push_back(model->pool_share());
   const std::vector<std::uint32_t> limits = share_pool(kv_bytes_, shares);
   // Lower ones first: their free blocks are what the others get.
   for (const bool lowers : {true, false}) {
     for (std::size_t i = 0; i < limits.size(); ++i) {
       if (limits[i] != shares[i].limit && (limits[i] < shares[i].limit) == lowers) {
-        models_[i]->set_pool_limit(limits[i]);
+        shares[i].limit = models_[i]->set_pool_limit(limits[i]);
       }
     }
   }
+  return shares;
 }
 
 bool ModelHost::pools_busy() const {
   return std::any_of(models_.begin(), models_.end(), [](const auto& model) { return model->pool_busy(); });
 }
 
-std::uint64_t ModelHost::pin_share(std::uint64_t kv_bytes) const {
+// One longest request of any model fits beside all pins.
+std::uint64_t ModelHost::pin_budget(std::uint64_t kv_bytes, std::uint64_t longest_bytes) const {
   const auto percent = static_cast<std::uint64_t>(services_.settings.integer(settings::Key::kPinsBudgetPercent));
-  return kv_bytes / 100 * percent + kv_bytes % 100 * percent / 100;
+  const std::uint64_t share = kv_bytes / 100 * percent + kv_bytes % 100 * percent / 100;
+  return std::min(share, kv_bytes - std::min(kv_bytes, longest_bytes));
 }
 
-// One longest request of any of them fits beside all pins.
 std::uint64_t ModelHost::pin_budget_bytes() const {
   std::uint64_t longest = 0;
   for (const auto& model : models_) {
     longest = std::max(longest, model->longest_request_blocks() * model->block_bytes());
   }
-  return models_.empty() ? 0 : std::min(pin_share(kv_bytes_), kv_bytes_ - std::min(kv_bytes_, longest));
+  return models_.empty() ? 0 : pin_budget(kv_bytes_, longest);
 }
 
 void ModelHost::bound_pins(ResidentModel& model) const {
@@ -326,9 +328,9 @@ Status ModelHost::may_be(std::uint64_t pool_bytes) const {
   for (const auto& model : models_) {
     ASSIGN_OR_RETURN(const PoolPlan plan, model->plan_for(bytes));
     pinned += model->cache().counts().pinned * model->block_bytes();
-    longest = std::max(longest, plan.max_request_tokens / kernels::kBlockTokens * model->block_bytes());
+    longest = std::max(longest, request_blocks(plan.max_request_tokens) * model->block_bytes());
   }
-  const std::uint64_t budget = std::min(pin_share(bytes), bytes - std::min(bytes, longest));
+  const std::uint64_t budget = pin_budget(bytes, longest);
   if (pinned <= budget) return {};
   return Error{ErrorCode::kConflict,
                "pins hold " + std::to_string(pinned) + " bytes; a pool of " + std::to_string(bytes) +
@@ -346,7 +348,7 @@ void ModelHost::follow_budget() {
   kv_bytes_ = wanted == 0 ? default_kv_bytes_ : wanted;
   for (const auto& model : models_) model->follow(model->plan_for(kv_bytes_).value());
   for (const auto& model : models_) bound_pins(*model);
-  share_pools();
+  static_cast<void>(share_pools());
 }
 
 void ModelHost::apply_settings() {

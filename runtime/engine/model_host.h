@@ -38,8 +38,9 @@ class ModelHost {
   void unload(ModelId model, VerbDone done);
   // Goes on with what waits for the running step. Called at each turn.
   void tick();
-  // Shares the KV budget anew among the models, by what each has to do now.
-  void share_pools();
+  // Shares the KV budget anew among the models, by what each has to do now: what each needs, and the limit it has got,
+  // in the order of all().
+  std::vector<PoolShare> share_pools();
   // Whether pool.bytes could have this value now.  Errors: kResourceExhausted, kConflict (pins), with the arithmetic.
   Status may_be(std::uint64_t pool_bytes) const;
   std::uint64_t kv_bytes() const { return models_.empty() ? 0 : kv_bytes_; }
@@ -94,7 +95,7 @@ class ModelHost {
   void begin_drain(ResidentModel& model, const char* why);
   void drop(ResidentModel& model);
   void publish();
-  std::uint64_t pin_share(std::uint64_t kv_bytes) const;
+  std::uint64_t pin_budget(std::uint64_t kv_bytes, std::uint64_t longest_bytes) const;
   void follow_budget();
   bool any_drains() const;
 

@@ -9,8 +9,6 @@
 #include <optional>
 #include <string>
 
-#include "kernels/layout/kv_layout.h"
-
 namespace larder::engine {
 namespace {
 
@@ -85,7 +83,6 @@ Result<PoolPlan> plan_pool(const PoolWish& wish) {
   const std::uint64_t half = std::uint64_t{plan.blocks / 2} * kernels::kBlockTokens;
   plan.max_request_tokens =
       static_cast<std::uint32_t>(std::min({half, std::uint64_t{wish.model_context}, std::uint64_t{wish.max_tokens}}));
-  plan.pin_budget_blocks = static_cast<std::uint32_t>(std::uint64_t{plan.blocks} * wish.pin_percent / 100);
   return plan;
 }
 

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // How large the block pool is when nobody says (DESIGN.md contract 7): the lesser of a quarter of the memory this
-// process may use (RAM or the control group's limit) and half of what is free after the weights. Units:    bytes.
-// Threads: pure, but for read_memory_facts, which reads /proc and /sys.
+// process may use (RAM or the control group's limit) and half of what is free after the weights.
+// Units:    bytes.
+// Threads:  pure, but for read_memory_facts, which reads /proc and /sys.
 #pragma once
 
 #include <algorithm>
 #include <cstdint>
 
+#include "kernels/layout/kv_layout.h"
 #include "runtime/base/result.h"
 
 namespace larder::engine {
@@ -28,7 +30,6 @@ std::uint64_t default_pool_bytes(const MemoryFacts& memory, std::uint64_t weight
 struct PoolPlan {
   std::uint32_t blocks = 0;
   std::uint32_t max_request_tokens = 0;
-  std::uint32_t pin_budget_blocks = 0;
 };
 
 struct PoolWish {
@@ -36,8 +37,12 @@ struct PoolWish {
   std::uint64_t block_bytes = 0;
   std::uint32_t model_context = 0;
   std::uint32_t max_tokens = 0;  // engine.max_tokens
-  std::uint32_t pin_percent = 0;
 };
+
+// Blocks that so many tokens of one request take.
+constexpr std::uint32_t request_blocks(std::uint32_t tokens) {
+  return (tokens + kernels::kBlockTokens - 1) / kernels::kBlockTokens;
+}
 
 // Errors: kResourceExhausted with the arithmetic when not even a short request would fit.
 Result<PoolPlan> plan_pool(const PoolWish& wish);

@@ -51,7 +51,6 @@ ResidentModel::ResidentModel(const Shared& shared, std::uint64_t generation, Loa
   kv::CacheOptions cache;
   cache.block_count = executor_->block_count();
   cache.longest_request_blocks = longest_request_blocks();
-  cache.pin_budget_blocks = parts.pool.pin_budget_blocks;
   cache.clock = &services_.clock;
   cache.history = &shared.history;
   cache.ids = &shared.ids;
@@ -163,20 +162,15 @@ std::uint32_t ResidentModel::first_blocks() const {
   return std::max(static_cast<std::uint32_t>(pool_chunk_bytes(budget) / block_bytes()), longest_request_blocks());
 }
 
-void ResidentModel::set_pool_limit(std::uint32_t blocks) {
+std::uint32_t ResidentModel::set_pool_limit(std::uint32_t blocks) {
   settled_ = settled_ || blocks >= first_blocks();
   const Status set = pool_limit_->set(std::max(1u, blocks));
   if (!set.ok()) log::warning("engine", "the pool of " + loaded_->name + " was not changed: " + to_string(set.error()));
+  return pool_limit_->blocks();
 }
 
 Result<PoolPlan> ResidentModel::plan_for(std::uint64_t kv_bytes) const {
-  PoolWish wish;
-  wish.pool_bytes = kv_bytes;
-  wish.block_bytes = block_bytes();
-  wish.model_context = loaded_->model->config().n_context;
-  wish.max_tokens = static_cast<std::uint32_t>(services_.settings.integer(Key::kEngineMaxTokens));
-  wish.pin_percent = static_cast<std::uint32_t>(services_.settings.integer(Key::kPinsBudgetPercent));
-  ASSIGN_OR_RETURN(const PoolPlan plan, plan_pool(wish));
+  ASSIGN_OR_RETURN(const PoolPlan plan, plan_pool_of(*loaded_, services_.settings, kv_bytes));
   if (plan.blocks <= most_blocks_) return plan;
   return Error{ErrorCode::kResourceExhausted,
                "a pool of " + std::to_string(kv_bytes) + " bytes is more than the " +
@@ -188,11 +182,6 @@ Result<PoolPlan> ResidentModel::plan_for(std::uint64_t kv_bytes) const {
 void ResidentModel::follow(const PoolPlan& plan) {
   loaded_->bounds->pool_blocks = plan.blocks;
   loaded_->bounds->max_request_tokens = plan.max_request_tokens;
-}
-
-bool ResidentModel::admits() const {
-  const PoolShare share = pool_share();
-  return share.waiting <= share.limit;
 }
 
 void ResidentModel::bound_pins(std::uint32_t budget_blocks) {

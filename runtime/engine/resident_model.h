@@ -44,9 +44,7 @@ class ResidentModel {
   const std::shared_ptr<const LoadedModel>& loaded() const { return loaded_; }
   ModelId id() const { return loaded_->id; }
   std::string path() const { return loaded_->model->path(); }
-  std::uint32_t longest_request_blocks() const {
-    return (loaded_->bounds->max_request_tokens + kernels::kBlockTokens - 1) / kernels::kBlockTokens;
-  }
+  std::uint32_t longest_request_blocks() const { return request_blocks(loaded_->bounds->max_request_tokens); }
   std::uint64_t block_bytes() const { return loaded_->layout.block_bytes(); }
   kv::PrefixCache& cache() { return *cache_; }
   const kv::PrefixCache& cache() const { return *cache_; }
@@ -80,17 +78,16 @@ class ResidentModel {
   // Waits for the running step; its result finds nobody any more.  Requires: the store was closed.
   void close();
 
-  // What it needs of the pool, for share_pool; then its new limit, in blocks, and a slice of what that asks for.
+  // What it needs of the pool, for share_pool; then its new limit, in blocks, which answers the one in force, and a
+  // slice of what that asks for.
   PoolShare pool_share() const;
-  void set_pool_limit(std::uint32_t blocks);
+  std::uint32_t set_pool_limit(std::uint32_t blocks);
   // Whether a budget of so many bytes can be.  Errors: kResourceExhausted with the arithmetic.
   Result<PoolPlan> plan_for(std::uint64_t kv_bytes) const;
   // The budget is another one now; its pool follows with its share.  Requires: plan_for says yes.
   void follow(const PoolPlan& plan);
   void turn_pool() { pool_limit_->turn(cold_->durable()); }
   bool pool_busy() const { return pool_limit_->busy(); }
-  // Whether the largest request in its queue would come to its end.
-  bool admits() const;
   // Pins of this model may take so many blocks now.
   void bound_pins(std::uint32_t budget_blocks);
 
