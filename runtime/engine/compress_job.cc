@@ -2,7 +2,6 @@
 #include "runtime/engine/compress_job.h"
 
 #include <algorithm>
-#include <unordered_map>
 #include <utility>
 
 #include "kernels/layout/kv_kept.h"
@@ -11,7 +10,6 @@ namespace larder::engine {
 namespace {
 
 using kv::BlockFacts;
-using kv::Staying;
 
 constexpr const char* kCompressed = "compressed";  // Eviction::policy of the exact ones
 
@@ -40,19 +38,8 @@ CompressPlan plan_compress(std::span<const NodeId> nodes, const kv::PrefixCache&
                            const std::shared_ptr<const kv::Identity>& lineage, const kernels::KvLayout& layout,
                            bool storing) {
   CompressPlan plan;
-  std::unordered_map<NodeId, std::uint32_t> going;  // children that leave, by parent
-  std::uint64_t gone_bytes = 0;
-  for (auto node = nodes.rbegin(); node != nodes.rend(); ++node) {
-    BlockFacts block = cache.facts(*node);
-    plan.figures.bytes_before += copies_of(block) * layout.block_bytes();
-    block.children -= going[*node];
-    const Staying staying = kv::stays_anywhere(block);
-    count_staying(plan.tally, staying);
-    if (staying != Staying::kNone) continue;
-    plan.leaving.push_back(*node);
-    ++going[block.parent];
-  }
-  std::reverse(plan.leaving.begin(), plan.leaving.end());
+  plan.leaving = leaving_of(nodes, cache, plan.tally);
+  for (const NodeId node : nodes) plan.figures.bytes_before += copies_of(cache.facts(node)) * layout.block_bytes();
   const std::vector<NodeId> all = with_all_above(plan.leaving, cache);
   const std::vector<NodeId> there = cache.twins(all, lineage);
   std::uint64_t made_bytes = 0;
@@ -72,6 +59,7 @@ CompressPlan plan_compress(std::span<const NodeId> nodes, const kv::PrefixCache&
     made_bytes = 0;
   }
   if (storing) plan.tally.written = plan.rounding.size();
+  std::uint64_t gone_bytes = 0;
   for (const NodeId node : plan.leaving) {
     const BlockFacts block = cache.facts(node);
     plan.tally.left_pool += block.resident() ? 1 : 0;
@@ -141,8 +129,7 @@ CompressJob::Step CompressJob::round_next(kv::PrefixCache& cache, ColdTier& cold
   } else if (cache.facts(node).node.value == 0) {
     ++tally_.gone;
   } else {
-    ++tally_.refused;
-    if (tally_.refusal.empty()) tally_.refusal = storage::refusal_name(storage::Refusal::kFrozen);
+    count_refused(storage::Refusal::kFrozen);
   }
   return Step::kMore;
 }
@@ -162,8 +149,7 @@ void CompressJob::rounded(kv::PrefixCache& cache, const Rounded& what) {
     const std::optional<kv::ColdBlock> copy = cache.stored_block(what.node);
     if (copy && copy_is_gone(what.miss)) cache.drop_stored(copy->key);
   } else if (what.refusal != storage::Refusal::kNone) {
-    ++tally_.refused;
-    tally_.refusal = storage::refusal_name(what.refusal);
+    count_refused(what.refusal);
   } else {
     ++tally_.written;
     figures_.bytes_after += rounded_bytes(cache.facts(what.node), order_.scheme, layout_);
@@ -175,15 +161,9 @@ CompressJob::Step CompressJob::leave_next(kv::PrefixCache& cache) {
   const NodeId node = leaving_[leaving_.size() - 1 - next_];
   ++next_;
   const NodeId twin = cache.twins({&node, 1}, lineage_).front();
-  const BlockFacts block = cache.facts(node);
-  if (twin.value == 0 && block.node.value != 0) return Step::kMore;  // counted where its copy was refused
-  const Staying staying = cache.drop_leaf(node, kCompressed);
-  count_staying(tally_, staying);
-  if (staying != Staying::kNone) return Step::kMore;
-  tally_.left_pool += block.resident() ? 1 : 0;
-  tally_.left_disk += block.stored ? 1 : 0;
-  figures_.bytes_after -= copies_of(block) * layout_.block_bytes();
-  replaced_.emplace_back(node, twin);
+  if (twin.value == 0 && cache.facts(node).node.value != 0) return Step::kMore;  // counted where its copy was refused
+  const std::optional<BlockFacts> left = replace_leaf(cache, node, twin, kCompressed);
+  if (left) figures_.bytes_after -= copies_of(*left) * layout_.block_bytes();
   return Step::kMore;
 }
 

@@ -2,7 +2,6 @@
 #include "runtime/engine/decompress_job.h"
 
 #include <algorithm>
-#include <unordered_map>
 
 #include "kernels/layout/kv_kept.h"
 
@@ -10,7 +9,6 @@ namespace larder::engine {
 namespace {
 
 using kv::BlockFacts;
-using kv::Staying;
 
 constexpr const char* kDecompressed = "decompressed";  // Eviction::policy of the rounded ones
 
@@ -54,22 +52,12 @@ DecompressPlan plan_decompress(std::span<const NodeId> nodes, const kv::PrefixCa
                                const std::shared_ptr<const kv::Identity>& exact, const kernels::KvLayout& layout,
                                bool storing) {
   DecompressPlan plan;
-  std::unordered_map<NodeId, std::uint32_t> going;  // children that leave, by parent
-  std::uint64_t gone_bytes = 0;
-  for (auto node = nodes.rbegin(); node != nodes.rend(); ++node) {
-    BlockFacts block = cache.facts(*node);
-    plan.figures.bytes_before += bytes_of(block, layout);
-    block.children -= going[*node];
-    const Staying staying = kv::stays_anywhere(block);
-    count_staying(plan.tally, staying);
-    if (staying != Staying::kNone) continue;
-    plan.going.push_back(*node);
-    ++going[block.parent];
-  }
-  std::reverse(plan.going.begin(), plan.going.end());
+  plan.going = leaving_of(nodes, cache, plan.tally);
+  for (const NodeId node : nodes) plan.figures.bytes_before += bytes_of(cache.facts(node), layout);
   add_runs(plan, cache, exact);
   const std::vector<NodeId> twins = cache.twins(plan.going, exact);
   std::uint64_t made_bytes = plan.tally.computed * layout.block_bytes();
+  std::uint64_t gone_bytes = 0;
   for (std::size_t i = 0; i < twins.size(); ++i) {
     const BlockFacts twin = cache.facts(twins[i]);
     plan.figures.bytes_before += bytes_of(twin, layout);
@@ -197,10 +185,7 @@ DecompressJob::Step DecompressJob::write_next(kv::PrefixCache& cache, ColdTier& 
     const ColdTier::Taken taken = cold.write_block(twin);
     if (taken == ColdTier::Taken::kLater) return Step::kWaits;
     if (taken == ColdTier::Taken::kYes) pending_.insert(twin);
-    if (taken == ColdTier::Taken::kNo) {
-      ++tally_.refused;
-      if (tally_.refusal.empty()) tally_.refusal = storage::refusal_name(storage::Refusal::kFrozen);
-    }
+    if (taken == ColdTier::Taken::kNo) count_refused(storage::Refusal::kFrozen);
   }
   ++next_;
   return Step::kMore;
@@ -209,8 +194,7 @@ DecompressJob::Step DecompressJob::write_next(kv::PrefixCache& cache, ColdTier& 
 void DecompressJob::written(NodeId node, storage::Refusal refusal) {
   if (pending_.erase(node) == 0) return;
   if (refusal == storage::Refusal::kNone) return count_written();
-  ++tally_.refused;
-  tally_.refusal = storage::refusal_name(refusal);
+  count_refused(refusal);
 }
 
 DecompressJob::Step DecompressJob::leave_next(kv::PrefixCache& cache) {
@@ -218,15 +202,10 @@ DecompressJob::Step DecompressJob::leave_next(kv::PrefixCache& cache) {
   const NodeId node = going_[going_.size() - 1 - next_];
   ++next_;
   const NodeId twin = cache.twins({&node, 1}, exact_).front();
-  const BlockFacts block = cache.facts(node);
-  if (block.node.value != 0 && !cache.facts(twin).stored) return Step::kMore;  // counted where it was refused
-  const Staying staying = cache.drop_leaf(node, kDecompressed);
-  count_staying(tally_, staying);
-  if (staying != Staying::kNone) return Step::kMore;
-  tally_.left_pool += block.resident() ? 1 : 0;
-  tally_.left_disk += block.stored ? 1 : 0;
-  figures_.bytes_after -= bytes_of(block, layout_);
-  replaced_.emplace_back(node, twin);
+  const bool there = cache.facts(node).node.value != 0;
+  if (there && !cache.facts(twin).stored) return Step::kMore;  // counted where it was refused
+  const std::optional<BlockFacts> left = replace_leaf(cache, node, twin, kDecompressed);
+  if (left) figures_.bytes_after -= bytes_of(*left, layout_);
   return Step::kMore;
 }
 

@@ -169,8 +169,7 @@ TierJob::Step TierJob::write_next(kv::PrefixCache& cache, ColdTier& cold) {
       writing_.insert(block.node);
       break;
     case ColdTier::Taken::kNo:
-      ++tally_.refused;
-      if (tally_.refusal.empty()) tally_.refusal = storage::refusal_name(storage::Refusal::kFrozen);
+      count_refused(storage::Refusal::kFrozen);
       break;
   }
   ++next_;
@@ -183,8 +182,7 @@ void TierJob::written(NodeId node, storage::Refusal refusal) {
     ++tally_.written;
     return;
   }
-  ++tally_.refused;
-  tally_.refusal = storage::refusal_name(refusal);
+  count_refused(refusal);
 }
 
 TierJob::Step TierJob::leave_next(kv::PrefixCache& cache) {

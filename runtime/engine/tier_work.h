@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -33,6 +34,10 @@ struct TierOrder {
 
 // One more block stays for this reason; kNone and kNoCopy are counted elsewhere.
 void count_staying(TierTally& tally, kv::Staying staying);
+
+// Those that can leave all tiers, what hangs on them leaving first, in the order of `nodes` (parents before children);
+// why the others stay is counted.
+std::vector<NodeId> leaving_of(std::span<const NodeId> nodes, const kv::PrefixCache& cache, TierTally& tally);
 
 class TierWork {
  public:
@@ -74,6 +79,10 @@ class TierWork {
 
  protected:
   void count_miss(storage::Miss miss);
+  void count_refused(storage::Refusal refusal);
+  // The node leaves all tiers, its twin stands in its place from now on. Nothing, and counted, where it has to stay;
+  // else what it was.  word: Eviction::policy
+  std::optional<kv::BlockFacts> replace_leaf(kv::PrefixCache& cache, NodeId node, NodeId twin, const char* word);
 
   const TierOrder order_;
   const ScopeId scope_;
