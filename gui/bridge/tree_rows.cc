@@ -144,6 +144,14 @@ std::uint64_t treeKey(TreeRow::Kind kind, std::uint64_t id, ModelId model) {
 
 int TreeRows::indexOfNode(NodeId id) const { return indexOfKey(treeKey(TreeRow::Kind::kRun, id.value, ModelId{})); }
 
+std::uint64_t blockBytesOf(const SnapshotView& view, NodeId run) {
+  const int index = view.tree->indexOfNode(run);
+  const ModelInfo* model = nullptr;
+  if (index >= 0) model = findModel(view, view.tree->rows[static_cast<std::size_t>(index)].model);
+  if (model == nullptr) model = readyModel(view);
+  return model == nullptr ? 0 : model->pool.block_bytes;
+}
+
 QString TreeRows::labelOf(const TreeRow& row, const SnapshotView& view) const {
   switch (row.kind) {
     case TreeRow::Kind::kAll:

@@ -76,6 +76,9 @@ inline constexpr std::uint64_t kRootKey = 0xc000'0000'0000'0000ull;
 std::uint64_t treeKey(TreeRow::Kind kind, std::uint64_t id, ModelId model);
 std::shared_ptr<const TreeRows> buildTreeRows(QVector<TreeNode> nodes);
 
+// Of the model that has the run; where that is gone, of the model that answers now, and 0 where there is none.
+std::uint64_t blockBytesOf(const SnapshotView& view, NodeId run);
+
 // Labels that the engine makes itself ("system", "user message 3", "tool web"), in the window's language; any other is
 // a name and stays as it is.
 QString labelInWords(const QString& label);

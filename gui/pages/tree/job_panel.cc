@@ -102,7 +102,7 @@ void JobPanel::showRow(Row& row, const JobInfo& job, const SnapshotView& view, b
   row.cancel->setAccessibleName(tr("Stop: %1").arg(title));
   row.cancel->setProperty("job", QVariant::fromValue(static_cast<qulonglong>(job.id.value)));
   QStringList lines;
-  for (const auto& [name, value] : jobFacts(job, view.pool.block_bytes)) {
+  for (const auto& [name, value] : jobFacts(job, blockBytesOf(view, job.node))) {
     lines.push_back(QStringLiteral("%1: %2").arg(name, value));
   }
   if (job.done && lines.isEmpty() && job.error.isEmpty()) lines.push_back(tr("There was nothing to do."));

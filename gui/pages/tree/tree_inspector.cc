@@ -202,7 +202,7 @@ void TreeInspector::showRow(const SnapshotView& view, std::uint64_t key, bool ve
   unpin_->setCost(tr("lets it give way under pressure"));
   delete_->setCost(tr("%1, %2 to compute again").arg(bytesText(row->all.bytes), durationText(row->all.compute_ms)));
   if (view.store.used) {
-    showTierCosts(*node, view.pool.block_bytes);
+    showTierCosts(*node, blockBytesOf(view, node->id));
   } else {
     for (VerbButton* button : tier_verbs) button->setCost(tr("the disk tier is not used"));
   }

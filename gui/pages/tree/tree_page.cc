@@ -15,6 +15,7 @@
 #include <cmath>
 
 #include "gui/bridge/answer_stream.h"
+#include "gui/bridge/tree_rows.h"
 #include "gui/models/job_words.h"
 #include "gui/models/tree_model.h"
 #include "gui/pages/tree/delete_dialog.h"
@@ -346,7 +347,7 @@ void TreePage::askTierVerb(const Command& dry, const Command& real) {
     const JobInfo& job = *planned.job;
     const QString verb = jobVerb(job);
     QStringList lines;
-    for (const auto& [name, value] : jobFacts(job, client().view()->pool.block_bytes)) {
+    for (const auto& [name, value] : jobFacts(job, blockBytesOf(*client().view(), job.node))) {
       lines.push_back(QStringLiteral("%1: %2").arg(name, value));
     }
     if (!doesSomething(job)) {
