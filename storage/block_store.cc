@@ -143,6 +143,25 @@ bool BlockStore::flush(std::uint64_t ticket) {
   return core_->ask(ticket, FlushTask{});
 }
 
+void BlockStore::keep_in_ram(const ScopeId& scope, std::vector<BlockKey> keys) {
+  StoreState& state = core_->state;
+  {
+    MutexLock lock(state.mutex);
+    if (state.stopping || state.index.ram().cap() == 0 || state.writes.size() >= 2 * state.queue_blocks) return;
+    state.writes.push_back({0, KeepTask{scope, std::move(keys)}});
+  }
+  state.write_wanted.notify_one();
+}
+
+std::vector<bool> BlockStore::in_ram(const ScopeId& scope, std::span<const BlockKey> keys) const {
+  std::vector<bool> there(keys.size());
+  StoreState& state = core_->state;
+  MutexLock lock(state.mutex);
+  if (!state.scopes.contains(scope)) return there;
+  for (std::size_t i = 0; i < keys.size(); ++i) there[i] = state.index.ram().find(keys[i]) != nullptr;
+  return there;
+}
+
 void BlockStore::shred(const ScopeId& scope, std::uint64_t ticket) {
   StoreState& state = core_->state;
   {
@@ -200,6 +219,9 @@ StoreCounters BlockStore::counters() const {
   counters.block_bytes = state.index.durable_bytes();
   counters.by_scheme = state.index.durable_by_scheme();
   counters.pinned_blocks = state.index.pinned_blocks();
+  counters.ram_blocks = state.index.ram().blocks();
+  counters.ram_bytes = state.index.ram().bytes();
+  counters.ram_cap_bytes = state.limits.ram_bytes;
   counters.cpu_ns = state.reader_cpu_ns + state.writer_cpu_ns;
   counters.cap_bytes = state.limits.cap_bytes;
   counters.keep_free_bytes = state.limits.keep_free_bytes;

@@ -7,7 +7,8 @@
 // Ensures:  a block is durable only after its data was synced and then its catalog row committed; a failed sync or
 //           commit drops it. Reads check the seal, scope, identity, key, parent, position, tokens and every slice
 //           checksum, of the bytes as they were stored; only then is a coded block decoded. The disk cap and the free
-//           floor are kept in real bytes, which can be recounted from the files.
+//           floor are kept in real bytes, which can be recounted from the files. A copy in memory that does not hold
+//           is dropped, and the block read from disk.
 // Errors:   open: kUnsupported (newer format: the folder is untouched), kCorrupt, kIo (the tier cannot be used; the
 //           message is the reason to show). Later failures are events and counters, never lost silently. A call that
 //           runs out of memory throws std::bad_alloc and has taken at most what went before in the same call; on the
@@ -51,6 +52,7 @@ struct StoreLimits {
   std::uint64_t cap_bytes = std::uint64_t{50} << 30;           // real bytes of segments and catalog
   std::uint64_t keep_free_bytes = 0;                           // 0: the larger of 5 % of the file system and 1 GiB
   std::uint64_t write_budget_bytes = std::uint64_t{40} << 30;  // a day (UTC); above half of it only `earned` blocks
+  std::uint64_t ram_bytes = 0;                                 // of copies in memory; 0: none
 };
 
 struct StoreConfig {
@@ -85,6 +87,7 @@ struct GetBlock {
   std::span<std::byte> into;   // payload_bytes(), coded: layout.block_bytes(); written until kRead or kMissed
   std::uint64_t ticket = 0;
   kernels::KvLayout layout{};  // not read where the scheme is exact
+  bool from_disk = false;      // even where it has a copy in memory
 };
 
 class BlockStore {
@@ -111,6 +114,11 @@ class BlockStore {
   bool remove_record(const ScopeId& scope, std::uint32_t kind, std::uint64_t id, std::uint64_t ticket);
   bool list(std::optional<ScopeId> scope, std::optional<Digest256> identity, std::uint64_t ticket);
   bool flush(std::uint64_t ticket);
+  // These left the pool: where they are stored, their copies in memory are made or count as newest, in the background.
+  // What finds no room in the queue is left out.
+  void keep_in_ram(const ScopeId& scope, std::vector<BlockKey> keys);
+  // Which of these have a copy in memory now, in their order.
+  std::vector<bool> in_ram(const ScopeId& scope, std::span<const BlockKey> keys) const;
   // From the return of this call nothing of the scope is served or stored. Never refused; its blocks get no kEvicted.
   void shred(const ScopeId& scope, std::uint64_t ticket);
 

@@ -28,6 +28,9 @@ struct StoreCounters {
   std::uint64_t keep_free_bytes = 0;
   std::uint64_t segment_files = 0;
   std::uint64_t pinned_blocks = 0;
+  std::uint64_t ram_blocks = 0;       // of them, also in memory
+  std::uint64_t ram_bytes = 0;
+  std::uint64_t ram_cap_bytes = 0;
 
   // What is on the way.
   std::uint64_t queued_puts = 0;
@@ -39,12 +42,15 @@ struct StoreCounters {
   std::uint64_t stored_blocks = 0;
   std::uint64_t written_bytes = 0;    // to segment files
   std::uint64_t read_blocks = 0;
-  std::uint64_t read_bytes = 0;
+  std::uint64_t read_bytes = 0;       // from disk
+  std::uint64_t ram_reads = 0;        // of read_blocks, those from memory
+  std::uint64_t ram_damaged = 0;      // copies in memory that did not hold
   std::uint64_t evicted_blocks = 0;
   std::uint64_t removed_blocks = 0;
   std::array<std::uint64_t, kRefusalKinds> refused{};  // by Refusal
   std::array<std::uint64_t, kMissKinds> missed{};      // by Miss
   double read_bytes_per_s = 0;        // while reads were in flight, over the last ones; 0: none yet
+  double ram_bytes_per_s = 0;         // proving and decoding what lies in memory; 0: none yet
   double write_bytes_per_s = 0;       // while writing, syncs and commits included
 
   std::int64_t cpu_ns = 0;            // that the two threads used, without their waits

@@ -96,6 +96,11 @@ bool StoreWriter::evict(std::uint64_t bytes, WallTime newer_than, Refusal& refus
 
 // After the limits changed: gives room back until they hold or nothing may go any more.
 void StoreWriter::keep_limits() {
+  {
+    MutexLock lock(state_.mutex);
+    state_.index.ram().set_cap(state_.limits.ram_bytes);
+  }
+  drop_ram();
   const ScopeTag nobody{};
   for (;;) {
     std::uint64_t cap = 0;

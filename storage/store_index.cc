@@ -68,6 +68,7 @@ void StoreIndex::erase(const BlockKey& key) {
   Entry& entry = slots_[slot];
   if (entry.listed) order_.erase(slot, *entry.listed);
   entry.listed.reset();
+  ram_.erase(key);
   if (entry.durable) {
     --durable_blocks_;
     durable_bytes_ -= entry.bytes;

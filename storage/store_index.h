@@ -14,6 +14,7 @@
 
 #include "storage/catalog.h"
 #include "storage/leaf_order.h"
+#include "storage/ram_tier.h"
 #include "storage/store_counters.h"
 #include "storage/stored_block.h"
 
@@ -69,6 +70,10 @@ class StoreIndex {
   const std::array<SchemeCount, kernels::kKvSchemes + 1>& durable_by_scheme() const { return durable_by_scheme_; }
   std::size_t size() const { return by_key_.size(); }
 
+  // Copies in memory of blocks that are here; they go with them.
+  RamTier& ram() { return ram_; }
+  const RamTier& ram() const { return ram_; }
+
   template <typename Visit>
   void each(Visit visit) {
     for (const auto& [key, slot] : by_key_) visit(slots_[slot]);
@@ -82,6 +87,7 @@ class StoreIndex {
   void settle_parent(const BlockKey& parent);
 
   LeafOrder order_;
+  RamTier ram_;
   std::vector<Entry> slots_;
   std::vector<std::uint32_t> free_slots_;
   using Slots = std::unordered_map<BlockKey, std::uint32_t, DigestHash>;

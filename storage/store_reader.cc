@@ -16,6 +16,11 @@ namespace {
 
 constexpr auto kMemoryWait = std::chrono::milliseconds(10);
 
+// A coded block is read into the end of the caller's memory and decoded from there.
+std::span<std::byte> target(const GetBlock& get) {
+  return get.into.last(static_cast<std::size_t>(get.block.payload_bytes()));
+}
+
 }  // namespace
 
 struct StoreReader::Reading {
@@ -29,11 +34,13 @@ struct StoreReader::Reading {
   std::shared_ptr<SegmentFile> file;  // held open for as long as it is read
   ExtentPlace place;
   std::unique_ptr<BlockOpener> opener;
+  RamTier::Copy ram;          // null: it comes from disk
   std::vector<Piece> pieces;  // submitted so far
   std::size_t taken = 0;      // pieces the opener has
   std::size_t in_flight = 0;
   std::uint64_t submitted_bytes = 0;
   std::uint32_t scheme = 0;    // in which it lies there, once that is known
+  std::uint64_t checksum = 0;  // of the bytes in the caller's memory, once they are proved
   Miss miss = Miss::kNone;
   Status read;  // of its pieces
 
@@ -80,11 +87,52 @@ void StoreReader::submit() {
       readings_.reserve(readings_.size() + 1);  // no more memory is needed once the task was taken
       std::unique_ptr<Reading> opened = next(in_flight_ == 0 && readings_.empty());
       if (opened == nullptr) return;
+      if (opened->ram != nullptr && answer_from_ram(*opened)) continue;
       readings_.push_back(std::move(opened));
       at = readings_.end() - 1;
     }
     if (!submit_piece(**at)) return;
   }
+}
+
+// False: its copy does not hold and is dropped, and the block is to be read from disk.
+bool StoreReader::answer_from_ram(Reading& reading) {
+  const Ticks began = state_.clock.now();
+  const std::span<const std::byte> bytes = reading.ram->bytes();
+  try {
+    for (std::size_t at = 0; at < bytes.size() && reading.miss == Miss::kNone; at += kStagingPiece) {
+      reading.miss = reading.opener->take(bytes.subspan(at, std::min(kStagingPiece, bytes.size() - at)));
+    }
+  } catch (const std::bad_alloc&) {
+    reading.miss = Miss::kReadFailed;
+  }
+  Miss miss = prove(reading);
+  if (is_damage(miss)) {
+    if (read_disk_instead(reading)) return false;
+    miss = Miss::kReadFailed;
+  }
+  ram_rate_.add(bytes.size(), state_.clock.now() - began);
+  answer(reading, miss);
+  return true;
+}
+
+// False when there was no memory for it.
+bool StoreReader::read_disk_instead(Reading& reading) {
+  const StoredBlock& wanted = reading.task.get.block;
+  {
+    MutexLock lock(state_.mutex);
+    ++state_.counters.ram_damaged;
+    state_.index.ram().erase(wanted.key);
+  }
+  reading.ram = nullptr;
+  reading.miss = Miss::kNone;
+  try {
+    reading.opener =
+        std::make_unique<BlockOpener>(reading.file->key(), reading.place, wanted, target(reading.task.get));
+  } catch (const std::bad_alloc&) {
+    return false;
+  }
+  return true;
 }
 
 // False when there was no memory for it: the block is missed then.
@@ -168,9 +216,8 @@ Miss StoreReader::find(Reading& reading) {
   if (file == state_.files.end()) return Miss::kNotStored;  // shredded a moment ago
   reading.file = file->second;
   reading.place = {wanted.scope, reading.file->version(), entry->at.extent, entry->generation};
-  // A coded block is read into the end of the caller's memory and decoded from there.
-  reading.opener = std::make_unique<BlockOpener>(reading.file->key(), reading.place, wanted,
-                                                 into.last(static_cast<std::size_t>(wanted.payload_bytes())));
+  reading.opener = std::make_unique<BlockOpener>(reading.file->key(), reading.place, wanted, target(reading.task.get));
+  if (!reading.task.get.from_disk) reading.ram = state_.index.ram().find(wanted.key);
   reading.pieces.reserve(reading.opener->stored_bytes() / kStagingPiece + 1);
   state_.index.begin_read(*entry);
   ++state_.reads_in_work;
@@ -215,25 +262,34 @@ void StoreReader::feed(Reading& reading) {
   }
 }
 
-void StoreReader::complete(Reading& reading) {
-  Miss miss = reading.miss;
+void StoreReader::complete(Reading& reading) { answer(reading, prove(reading)); }
+
+// All pieces were taken: do they hold? Decodes them then.
+Miss StoreReader::prove(Reading& reading) {
+  if (reading.miss != Miss::kNone) return reading.miss;
+  try {
+    const Miss miss = reading.opener->finish();
+    if (miss != Miss::kNone) return miss;
+    reading.checksum = reading.opener->checksum();
+    if (reading.scheme == 0) return miss;
+    const GetBlock& get = reading.task.get;
+    coder_.decode(get.block, get.layout, get.into);
+    reading.checksum = kernels::block_checksum(get.layout, get.into.data());
+    return miss;
+  } catch (const std::bad_alloc&) {
+    return Miss::kReadFailed;
+  }
+}
+
+void StoreReader::answer(Reading& reading, Miss miss) {
   StoreEvent event;
   event.ticket = reading.task.get.ticket;
   event.scope = reading.task.get.block.scope;
   event.key = reading.task.get.block.key;
   event.bytes = reading.submitted_bytes;
   event.scheme = reading.scheme;
-  try {
-    if (miss == Miss::kNone) miss = reading.opener->finish();
-    event.checksum = reading.opener->checksum();
-    if (miss == Miss::kNone && reading.scheme != 0) {
-      const GetBlock& get = reading.task.get;
-      coder_.decode(get.block, get.layout, get.into);
-      event.checksum = kernels::block_checksum(get.layout, get.into.data());
-    }
-  } catch (const std::bad_alloc&) {
-    miss = Miss::kReadFailed;
-  }
+  event.checksum = reading.checksum;
+  event.from_ram = reading.ram != nullptr;
   try {
     MutexLock lock(state_.mutex);
     miss = settle(reading, miss);
@@ -249,6 +305,7 @@ void StoreReader::complete(Reading& reading) {
   {
     MutexLock lock(state_.mutex);
     state_.counters.read_bytes_per_s = rate_.per_s();
+    state_.counters.ram_bytes_per_s = ram_rate_.per_s();
     state_.reader_cpu_ns = thread_cpu_ns();
     state_.tell(std::move(event), 1);
   }
@@ -265,6 +322,7 @@ Miss StoreReader::settle(Reading& reading, Miss miss) {
   if (!state_.scopes.contains(block.scope)) return Miss::kScopeGone;
   if (miss == Miss::kNone) {
     if (same) state_.index.touch(*entry, state_.clock.wall());
+    if (same && reading.ram != nullptr) state_.index.ram().read(block.key);
     return miss;
   }
   if (!reading.read.ok()) state_.failed(reading.read.error(), &StoreCounters::failed_reads);

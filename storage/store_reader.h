@@ -37,10 +37,14 @@ class StoreReader {
   Miss find(Reading& reading) REQUIRES(state_.mutex);
   void turn();
   void submit();
+  bool answer_from_ram(Reading& reading);
+  bool read_disk_instead(Reading& reading);
   bool submit_piece(Reading& reading);
   void arrived(DiskDone done);
   void feed(Reading& reading);
   void complete(Reading& reading);
+  Miss prove(Reading& reading);
+  void answer(Reading& reading, Miss miss);
   Miss settle(Reading& reading, Miss miss) REQUIRES(state_.mutex);
   void drop_damaged(const Reading& reading) REQUIRES(state_.mutex);
 
@@ -53,6 +57,7 @@ class StoreReader {
   bool stopped_ = false;
   Ticks busy_since_ = 0;
   Rate rate_;
+  Rate ram_rate_;
 };
 
 }  // namespace larder::storage

@@ -29,6 +29,7 @@ void StoreState::tell(StoreEvent event, std::size_t promised) {
   if (event.kind == StoreEvent::Kind::kRead) {
     ++counters.read_blocks;
     counters.read_bytes += event.bytes;
+    counters.ram_reads += event.from_ram ? 1 : 0;
   }
   events.push_back(std::move(event));
 }

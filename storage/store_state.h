@@ -56,6 +56,10 @@ struct ListTask {
   std::optional<Digest256> identity;
 };
 struct FlushTask {};
+struct KeepTask {  // what left the pool, a slice at a time
+  ScopeId scope{};
+  std::vector<BlockKey> keys;
+};
 struct ShredTask {
   std::shared_ptr<const ScopeKeys> keys;
 };
@@ -72,8 +76,8 @@ struct DropTask {  // a damaged block that is out of the index already
 
 struct WriteTask {
   std::uint64_t ticket = 0;
-  std::variant<PutTask, RemoveTask, PinTask, RecordTask, RemoveRecordTask, ListTask, FlushTask, ShredTask, PurgeTask,
-               LimitsTask, DropTask>
+  std::variant<PutTask, RemoveTask, PinTask, RecordTask, RemoveRecordTask, ListTask, FlushTask, KeepTask, ShredTask,
+               PurgeTask, LimitsTask, DropTask>
       work;
 };
 

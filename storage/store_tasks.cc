@@ -99,6 +99,8 @@ Status StoreWriter::perform(WriteTask& task, StoreEvent& answer, bool& tells) {
   tells = false;
   if (const auto* purged = std::get_if<PurgeTask>(&task.work)) {
     purge(*purged);
+  } else if (auto* left_pool = std::get_if<KeepTask>(&task.work)) {
+    keep(std::move(*left_pool));
   } else {
     keep_limits();
   }

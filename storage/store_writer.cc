@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstring>
 #include <new>
 #include <set>
 #include <unordered_set>
@@ -83,6 +84,7 @@ void StoreWriter::wait_for_memory() {
 
 void StoreWriter::turn() {
   batch_.clear();
+  batch_ram_bytes_ = 0;
   std::optional<WriteTask> task;
   {
     MutexLock lock(state_.mutex);
@@ -96,6 +98,7 @@ void StoreWriter::turn() {
   }
   if (task) run_task(*task);
   if (!batch_.empty()) write(batch_);
+  drop_ram();
   state_.wake();
 }
 
@@ -237,12 +240,15 @@ void StoreWriter::copy_one(Pending& one, std::size_t index, std::vector<Pending>
     one.refusal = Refusal::kSourceCorrupt;
     return;
   }
-  std::uint64_t offset = one.file->offset_of(one.at.extent);
+  one.ram = ram_copy(one.bytes);
+  const std::uint64_t begin = one.file->offset_of(one.at.extent);
+  std::uint64_t offset = begin;
   for (;;) {
     while (free_pieces_.empty()) wait_for_piece(batch);
     const std::size_t piece = free_pieces_.back();
     const std::size_t bytes = sealer.fill(queue_->piece(piece));
     if (bytes == 0) break;
+    if (one.ram != nullptr) std::memcpy(one.ram->bytes().data() + (offset - begin), queue_->piece(piece).data(), bytes);
     queue_->submit({DiskOp::Kind::kWrite, &one.file->file(), offset, piece, bytes, std::uint64_t{index} << 32 | piece});
     free_pieces_.pop_back();
     ++in_flight_;
@@ -363,6 +369,9 @@ void StoreWriter::settle(Pending& one) {
   INVARIANT(entry != nullptr);
   if (one.refusal == Refusal::kNone) {
     state_.index.set_durable(*entry);
+    if (one.ram != nullptr) {
+      state_.index.ram().keep(one.task.put.block.key, std::move(one.ram), RamTier::Because::kWritten);
+    }
   } else {
     state_.index.erase(one.task.put.block.key);
   }

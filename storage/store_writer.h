@@ -46,6 +46,7 @@ class StoreWriter {
     ExtentId at;
     std::uint64_t generation = 0;
     std::uint64_t bytes = 0;
+    std::shared_ptr<RamCopy> ram;  // null: there is no room for it
     bool in_index = false;
     bool copied = false;
     Refusal refusal = Refusal::kNone;
@@ -82,6 +83,13 @@ class StoreWriter {
   void forget_files(const std::vector<std::uint32_t>& segments);
   void spend(std::uint64_t bytes);
 
+  // store_ram.cc: copies in memory.
+  std::shared_ptr<RamCopy> ram_copy(std::uint64_t bytes);
+  void drop_ram() EXCLUDES(state_.mutex);
+  void keep(KeepTask task);
+  void keep_one(const ScopeId& scope, const BlockKey& key);
+  std::shared_ptr<const RamCopy> copy_of(const SegmentFile& file, std::uint32_t extent, std::uint64_t bytes);
+
   // store_tasks.cc: everything else. Each answers by one event.
   void run_task(WriteTask& task);
   Status perform(WriteTask& task, StoreEvent& answer, bool& tells);
@@ -112,6 +120,7 @@ class StoreWriter {
   BlockCoder coder_;
   std::unique_ptr<DiskQueue> queue_;
   std::vector<Pending> batch_;  // at hand
+  std::uint64_t batch_ram_bytes_ = 0;  // of its copies for memory
   std::vector<std::size_t> free_pieces_;
   std::size_t in_flight_ = 0;
   Rate rate_;

@@ -94,6 +94,7 @@ struct StoreEvent {
   Miss miss = Miss::kNone;
   std::uint32_t scheme = 0;    // of the block as it lies there or was to lie there; kMissed: 0 unless it is known
   std::uint64_t bytes = 0;     // read or written on disk
+  bool from_ram = false;       // kRead: its copy in memory
   std::uint64_t checksum = 0;  // kRead: of the bytes in the caller's memory
   Ticks took = 0;              // ns from the request to the answer
   std::string error;

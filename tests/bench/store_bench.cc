@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // How fast sealed blocks come back from disk, against a plain O_DIRECT reader of the same file in the same run.
-//   store_bench FOLDER [MiB] [rounds] [threads] [xchacha] [shred]
+//   store_bench FOLDER [MiB] [rounds] [threads] [xchacha] [ram] [shred]
 // Prints the rate of both, their ratio, and the processor time that opening and proving took. FOLDER is made, filled
-// and left to the caller to remove. Writing is timed too: to durable, syncs and commits included. With `shred` the
-// scope of all those blocks is destroyed at the end: how long until nothing of it is answered, until its keys are
-// overwritten on disk, and until its room is free.
+// and left to the caller to remove. Writing is timed too: to durable, syncs and commits included. With `ram` all blocks
+// have a copy in memory besides, and how fast they come from there is timed at last. With `shred` the scope of all
+// those blocks is destroyed at the end: how long until nothing of it is answered, until its keys are overwritten on
+// disk, and until its room is free.
 #include <sys/resource.h>
 
 #include <algorithm>
@@ -81,7 +82,7 @@ void write_all(BlockStore& store, Waiter& waiter, std::uint64_t count) {
 }
 
 std::uint64_t read_store(BlockStore& store, Waiter& waiter, std::uint64_t count,
-                         std::vector<std::vector<std::byte>>& buffers) {
+                         std::vector<std::vector<std::byte>>& buffers, bool from_disk) {
   std::vector<std::size_t> free;
   for (std::size_t i = 0; i < kAtOnce; ++i) free.push_back(i);
   std::vector<StoreEvent> events;
@@ -89,7 +90,7 @@ std::uint64_t read_store(BlockStore& store, Waiter& waiter, std::uint64_t count,
   std::uint64_t bytes = 0;
   for (std::uint64_t done = 0; done < count;) {
     while (asked < count && !free.empty()) {
-      const GetBlock get{block(asked), buffers[free.back()], free.back()};
+      const GetBlock get{block(asked), buffers[free.back()], free.back(), {}, from_disk};
       if (store.get({&get, 1}) == 0) break;
       free.pop_back();
       ++asked;
@@ -194,7 +195,7 @@ double median(std::vector<double> values) {
 }
 
 int run(const std::string& folder, std::uint64_t mebibytes, int rounds, IoPath path, CipherChoice cipher,
-        bool shreds) {
+        bool in_ram, bool shreds) {
   const SystemClock clock;
   auto disk = open_disk(path);
   if (!disk.ok()) return std::printf("%s\n", to_string(disk.error()).c_str()), 1;
@@ -203,6 +204,7 @@ int run(const std::string& folder, std::uint64_t mebibytes, int rounds, IoPath p
   config.limits.keep_free_bytes = 1;
   config.limits.write_budget_bytes = std::uint64_t{1} << 50;
   config.cipher = cipher;
+  if (in_ram) config.limits.ram_bytes = 2 * (mebibytes << 20);
   Waiter waiter;
   auto store = BlockStore::open(std::move(config), {test::scope_of(1)}, **disk, clock, [&] { waiter.wake(); });
   if (!store.ok()) return std::printf("%s\n", to_string(store.error()).c_str()), 1;
@@ -228,7 +230,7 @@ int run(const std::string& folder, std::uint64_t mebibytes, int rounds, IoPath p
   const auto time_sealed = [&] {
     const double cpu_before = cpu_seconds();
     const Ticks from = clock.now();
-    const std::uint64_t bytes = read_store(**store, waiter, count, buffers);
+    const std::uint64_t bytes = read_store(**store, waiter, count, buffers, true);
     const double seconds = ms_between(from, clock.now()) * 1e-3;
     cpu.push_back((cpu_seconds() - cpu_before) / seconds);
     sealed.push_back(static_cast<double>(bytes) * 1e-6 / seconds);
@@ -242,6 +244,15 @@ int run(const std::string& folder, std::uint64_t mebibytes, int rounds, IoPath p
   std::printf("plain O_DIRECT reader: %.0f MB/s; sealed restore: %.0f MB/s; ratio %.2f (medians of %d); "
               "%.2f cores while restoring\n",
               median(plain), median(sealed), median(ratio), rounds, median(cpu));
+  if (in_ram) {
+    const Ticks from = clock.now();
+    read_store(**store, waiter, count, buffers, false);
+    const double seconds = ms_between(from, clock.now()) * 1e-3;
+    std::printf("copies in memory: %.0f MB/s, %llu of %llu blocks from there\n",
+                static_cast<double>(count * size) * 1e-6 / seconds,
+                static_cast<unsigned long long>((*store)->counters().ram_reads),
+                static_cast<unsigned long long>(count));
+  }
   if (shreds) shred(**store, waiter, clock, count);
   return 0;
 }
@@ -249,16 +260,18 @@ int run(const std::string& folder, std::uint64_t mebibytes, int rounds, IoPath p
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc < 2) return std::printf("store_bench FOLDER [MiB] [rounds] [threads] [xchacha] [shred]\n"), 2;
+  if (argc < 2) return std::printf("store_bench FOLDER [MiB] [rounds] [threads] [xchacha] [ram] [shred]\n"), 2;
   const std::uint64_t mebibytes = argc > 2 ? std::strtoull(argv[2], nullptr, 10) : 1024;
   const int rounds = argc > 3 ? std::atoi(argv[3]) : 5;
   IoPath path = IoPath::kProbe;
   CipherChoice cipher = CipherChoice::kFastest;
   bool shreds = false;
+  bool in_ram = false;
   for (int i = 4; i < argc; ++i) {
+    in_ram = in_ram || std::string(argv[i]) == "ram";
     shreds = shreds || std::string(argv[i]) == "shred";
     if (std::string(argv[i]) == "threads") path = IoPath::kThreads;
     if (std::string(argv[i]) == "xchacha") cipher = CipherChoice::kXChaCha20;
   }
-  return run(argv[1], mebibytes, rounds, path, cipher, shreds);
+  return run(argv[1], mebibytes, rounds, path, cipher, in_ram, shreds);
 }

@@ -26,6 +26,7 @@ class StoreRig {
     bool right = false;  // the bytes are the block's own
     bool zero = false;   // or nothing at all
     std::uint64_t checksum = 0;
+    bool from_ram = false;
   };
 
   explicit StoreRig(Disk& disk) : disk_(disk) {}
@@ -120,6 +121,7 @@ class StoreRig {
     read.right = into == payload_of(wanted);
     read.zero = std::all_of(into.begin(), into.end(), [](std::byte byte) { return byte == std::byte{0}; });
     read.checksum = event.checksum;
+    read.from_ram = event.from_ram;
     return read;
   }
   // Right data and no miss, or a miss and no data: never anything else.
