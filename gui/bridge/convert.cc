@@ -115,6 +115,12 @@ StoreInfo storeToQt(const engine::StoreInfo& from) {
   to.declined_stalled = from.declined_stalled;
   to.mixed_restores = from.mixed_restores;
   to.unlisted_blocks = from.unlisted_blocks;
+  to.ram_blocks = from.ram_blocks;
+  to.ram_bytes = from.ram_bytes;
+  to.ram_cap_bytes = from.ram_cap_bytes;
+  to.ram_reads = from.ram_reads;
+  to.ram_damaged = from.ram_damaged;
+  to.ram_bytes_per_s = from.ram_bytes_per_s;
   return to;
 }
 

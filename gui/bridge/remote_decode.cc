@@ -258,6 +258,12 @@ StoreInfo storeFrom(const Members& from) {
   to.declined_stalled = from.big("declined_stalled");
   to.mixed_restores = from.big("mixed_restores");
   to.unlisted_blocks = from.big("unlisted_blocks");
+  to.ram_blocks = from.big("ram_blocks");
+  to.ram_bytes = from.big("ram_bytes");
+  to.ram_cap_bytes = from.big("ram_cap_bytes");
+  to.ram_reads = from.big("ram_reads");
+  to.ram_damaged = from.big("ram_damaged");
+  to.ram_bytes_per_s = from.real("ram_bytes_per_s");
   return to;
 }
 

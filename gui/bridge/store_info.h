@@ -28,6 +28,8 @@ struct StoreInfo {
   double restore_ms = 0;
   std::uint64_t declined_slower = 0, declined_room = 0, declined_late = 0, declined_damaged = 0;
   std::uint64_t declined_stalled = 0, mixed_restores = 0, unlisted_blocks = 0;
+  std::uint64_t ram_blocks = 0, ram_bytes = 0, ram_cap_bytes = 0, ram_reads = 0, ram_damaged = 0;
+  double ram_bytes_per_s = 0;
   bool operator==(const StoreInfo&) const = default;
 };
 

@@ -609,6 +609,10 @@
         <source>they were rounded, and the rounded copy is gone</source>
         <translation>sono stati arrotondati e la copia arrotondata non c’è più</translation>
     </message>
+    <message>
+        <source>from copies in memory</source>
+        <translation>da copie in memoria</translation>
+    </message>
 </context>
 <context>
     <name>Numbers</name>
@@ -983,6 +987,10 @@
         <source>Most that is written in one day, to spare the disk; above half of it only prompts that others shared are kept.</source>
         <translation>Il massimo che si scrive in un giorno, per risparmiare il disco; oltre la metà si tengono solo i prompt già condivisi da altri.</translation>
     </message>
+    <message>
+        <source>Memory for copies of what is on disk, in the form in which it lies there, so that what left the pool comes back without the disk; 0 keeps none. With store.codec it holds two to three times as much as the pool would.</source>
+        <translation>Memoria per le copie di ciò che sta su disco, nella forma in cui sta lì, così che quanto ha lasciato il pool torna senza il disco; 0 non ne tiene. Con store.codec contiene da due a tre volte quanto ne conterrebbe il pool.</translation>
+    </message>
 </context>
 <context>
     <name>SettingText</name>
@@ -1237,6 +1245,10 @@
         <source>Written in one day</source>
         <translation>Scritto in un giorno</translation>
     </message>
+    <message>
+        <source>Memory for copies</source>
+        <translation>Memoria per le copie</translation>
+    </message>
 </context>
 <context>
     <name>SettingUnit</name>
@@ -1474,6 +1486,22 @@
     <message>
         <source>5 %, at least 1 GiB</source>
         <translation>5 %, almeno 1 GiB</translation>
+    </message>
+    <message>
+        <source>Copies in memory</source>
+        <translation>Copie in memoria</translation>
+    </message>
+    <message>
+        <source>of what lies on disk, sealed and in the same form</source>
+        <translation>di ciò che sta su disco, cifrate e nella stessa forma</translation>
+    </message>
+    <message>
+        <source>Read instead of the disk</source>
+        <translation>Letti al posto del disco</translation>
+    </message>
+    <message>
+        <source>Damaged, and read from disk</source>
+        <translation>Danneggiati, e letti dal disco</translation>
     </message>
 </context>
 <context>
@@ -4532,6 +4560,10 @@
     <message>
         <source>Why request #%1 reused what it did</source>
         <translation>Perché la richiesta #%1 ha riusato quel tanto</translation>
+    </message>
+    <message>
+        <source>copies in memory</source>
+        <translation>copie in memoria</translation>
     </message>
 </context>
 </TS>

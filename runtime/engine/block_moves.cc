@@ -90,6 +90,7 @@ ColdTier::Taken ColdTier::get_moving(const kv::ColdBlock& cold, Moving moving) {
     if (moving.buffer == nullptr) return Taken::kLater;
     get.into = *moving.buffer;
   }
+  get.from_disk = moving.into == kNoBlock;  // it is proved where it is
   get.ticket = next_ticket_++;
   if (disk_.store()->get({&get, 1}) == 0) {
     disk_.give_buffer(std::move(moving.buffer));
@@ -115,6 +116,16 @@ bool ColdTier::on_moved(const storage::StoreEvent& event) {
   disk_.give_buffer(std::move(moving.buffer));
   if (disk_.mover() != nullptr) disk_.mover()->read(moving.tag, miss, event.checksum);
   return true;
+}
+
+std::unordered_set<NodeId> ColdTier::in_ram(std::span<const NodeId> nodes) const {
+  std::unordered_set<NodeId> there;
+  if (!disk_.keeps_in_ram()) return there;
+  for (const NodeId node : nodes) {
+    const std::optional<kv::ColdBlock> copy = cache_.stored_block(node);
+    if (copy && disk_.store()->in_ram(copy->scope, {&copy->key, 1}).front()) there.insert(node);
+  }
+  return there;
 }
 
 std::optional<std::uint64_t> ColdTier::checksum_of(BlockId block) {

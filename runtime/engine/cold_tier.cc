@@ -19,6 +19,7 @@ namespace {
 using storage::StoreEvent;
 
 constexpr std::size_t kAdoptedPerTurn = 2000;
+constexpr std::size_t kCooledPerTurn = 64;
 
 std::uint64_t record_id(const BlockKey& key) {
   std::uint64_t id = 0;
@@ -183,6 +184,17 @@ void ColdTier::write_down() {
   }
 }
 
+// What left the pool may stay in memory as it lies on disk.
+void ColdTier::keep_cooled() {
+  if (!requests_ || !disk_.keeps_in_ram()) return;
+  std::map<ScopeId, std::vector<BlockKey>> cooled;
+  for (const kv::StoredName& name : cache_.take_cooled(kCooledPerTurn)) cooled[name.scope].push_back(name.key);
+  for (auto& [scope, keys] : cooled) {
+    std::reverse(keys.begin(), keys.end());
+    disk_.store()->keep_in_ram(scope, std::move(keys));
+  }
+}
+
 void ColdTier::drop_lost() {
   if (!requests_) return;
   for (const kv::StoredName& name : cache_.take_lost()) lost_.push_back(name);
@@ -200,6 +212,7 @@ void ColdTier::drop_lost() {
 void ColdTier::tick() {
   adopt_slice();
   write_down();
+  keep_cooled();
   drop_lost();
   issue_reads();
   cut_stalled();

@@ -15,6 +15,7 @@
 #include <memory>
 #include <optional>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "runtime/engine/disk_tier.h"
@@ -90,6 +91,7 @@ class ColdTier final : public sched::TierGate {
   Taken read_block(const kv::ColdBlock& cold, BlockId into, std::uint64_t tag);
   std::optional<std::uint64_t> checksum_of(BlockId block);  // of its bytes in the pool now; nothing: not to be had now
   bool storing() const;  // sealed blocks go down
+  std::unordered_set<NodeId> in_ram(std::span<const NodeId> nodes) const;  // those with a copy in memory
   // A rounded copy of the exact block goes down, from the pool or from its copy on disk; rounded() is told.
   Taken round_block(NodeId node, const std::shared_ptr<const kv::Identity>& lineage);
   // One resident block of these is sampled, where none was yet.
@@ -120,6 +122,8 @@ class ColdTier final : public sched::TierGate {
     kv::Arrival arrival;
     std::size_t issued = 0;
     std::size_t answered = 0;
+    std::size_t came = 0;      // of those answered
+    std::size_t from_ram = 0;  // of those that came
     Ticks asked = 0;
     Ticks last_came = 0;
     sched::PrefillCost cost;
@@ -147,6 +151,7 @@ class ColdTier final : public sched::TierGate {
   static constexpr std::size_t kUndurable = 512;  // blocks copied and not durable yet
 
   void write_down();
+  void keep_cooled();
   enum class Form : std::uint8_t { kExact, kAsSet };  // as store.codec says
   Taken put(const kv::UnstoredBlock& block, Form form);
   Taken put_rounded(Moving from, std::uint64_t checksum);
@@ -173,10 +178,11 @@ class ColdTier final : public sched::TierGate {
   bool known_below(const Writing& done);
   void ready_now();
   void all_adopted();
-  Restore planned(const kv::Outlook& outlook, const sched::PrefillCost& cost, kernels::KvScheme lineage) const;
+  Restore planned(const kv::Outlook& outlook, const sched::PrefillCost& cost, const sched::SequenceSpec& spec) const;
+  std::uint32_t in_ram(const sched::SequenceSpec& spec) const;
   sched::GateAnswer begin(Restore& restore, const sched::SequenceSpec& spec);
   sched::GateAnswer go_on(Restore& restore, const kv::Outlook& outlook);
-  ReadRate read_rate(std::uint32_t blocks, kernels::KvScheme lineage) const;
+  ReadRate read_rate(std::uint32_t blocks, std::uint32_t of_ram, kernels::KvScheme lineage) const;
   storage::StoredBlock stored(const kv::ColdBlock& cold) const;
   static void decline(Restore& restore, const char* why, std::uint64_t& count);
 

@@ -20,6 +20,7 @@ storage::StoreLimits limits_of(const settings::Settings& settings) {
   limits.cap_bytes = static_cast<std::uint64_t>(settings.integer(Key::kStoreCapBytes));
   limits.keep_free_bytes = static_cast<std::uint64_t>(settings.integer(Key::kStoreKeepFreeBytes));
   limits.write_budget_bytes = static_cast<std::uint64_t>(settings.integer(Key::kStoreWriteBudgetBytes));
+  limits.ram_bytes = static_cast<std::uint64_t>(settings.integer(Key::kStoreRamBytes));
   return limits;
 }
 
@@ -116,7 +117,9 @@ void DiskTier::take_events() {
   if (store_ == nullptr) return;
   events_.clear();
   store_->drain(events_);
-  if (const double measured = store_->counters().read_bytes_per_s; measured > 0) read_bytes_per_s_ = measured;
+  const storage::StoreCounters counters = store_->counters();
+  if (counters.read_bytes_per_s > 0) read_bytes_per_s_ = counters.read_bytes_per_s;
+  if (counters.ram_bytes_per_s > 0) ram_bytes_per_s_ = counters.ram_bytes_per_s;
   for (const StoreEvent& event : events_) on_event(event);
 }
 
@@ -190,6 +193,7 @@ void DiskTier::shred(const ScopeId& scope) {
 void DiskTier::apply_settings() {
   mode_ = mode_of(services_.settings);
   always_ = services_.settings.text(Key::kStoreRestore) == "always";
+  ram_bytes_ = static_cast<std::uint64_t>(services_.settings.integer(Key::kStoreRamBytes));
   for (ColdTier* tier : tiers_) tier->apply_settings();
   if (store_ == nullptr) return;
   store_->set_limits(limits_of(services_.settings));

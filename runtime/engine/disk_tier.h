@@ -49,6 +49,7 @@ class DiskTier {
  public:
   static constexpr std::size_t kStagingBytes = 8u << 20;
   static constexpr double kAssumedBytesPerS = 400e6;  // of reads, until the first were measured
+  static constexpr double kAssumedRamBytesPerS = 1e9;
   using Buffer = std::vector<std::byte>;
 
   explicit DiskTier(Services& services);
@@ -86,6 +87,8 @@ class DiskTier {
   bool serves() const { return store_ != nullptr && mode_ != storage::StoreMode::kBypassed; }
   bool always_restores() const { return always_; }  // whatever the estimates say
   double read_bytes_per_s() const { return read_bytes_per_s_; }
+  bool keeps_in_ram() const { return serves() && ram_bytes_ > 0; }
+  double ram_bytes_per_s() const { return ram_bytes_per_s_; }
   Ticks store_cpu_ns() const;  // that the store's threads used since it was opened
   DiskTierState& totals() { return totals_; }
   DiskTierState state() const;
@@ -120,6 +123,8 @@ class DiskTier {
   std::size_t bytes_out_ = 0;
   std::size_t bytes_kept_ = 0;
   double read_bytes_per_s_ = kAssumedBytesPerS;
+  double ram_bytes_per_s_ = kAssumedRamBytesPerS;
+  std::uint64_t ram_bytes_ = 0;
   std::uint64_t next_ticket_ = 1;
   std::unordered_set<ScopeId, DigestHash> scopes_;
   std::vector<storage::StoreEvent> events_;

@@ -16,22 +16,24 @@ bool lie_alike(const kv::BlockFacts& a, const kv::BlockFacts& b) {
 }  // namespace
 
 std::vector<BlockPlacement> placements_of(const kv::PrefixCache& cache, std::span<const NodeId> nodes,
-                                          const kernels::KvLayout& layout, const std::string& pool) {
+                                          const kernels::KvLayout& layout, const std::string& pool,
+                                          const std::unordered_set<NodeId>& in_ram) {
   std::vector<BlockPlacement> rows;
   kv::BlockFacts before;
   std::size_t of_run = 0;  // rows of the newest run: one for each tier
   for (const NodeId node : nodes) {
     const kv::BlockFacts block = cache.facts(node);
     if (block.node.value == 0) continue;
-    if (before.node.value == 0 || !lie_alike(before, block)) {
+    const bool copied = block.stored && in_ram.contains(node);
+    if (before.node.value == 0 || !lie_alike(before, block) || copied != in_ram.contains(before.node)) {
       of_run = 0;
-      for (const bool below : {false, true}) {
-        if (below ? !block.stored : !block.resident()) continue;
+      for (const std::string& tier : {pool, std::string("ram"), std::string("disk")}) {
+        if (tier == pool ? !block.resident() : tier == "ram" ? !copied : !block.stored) continue;
         BlockPlacement row;
         row.tenant = block.owner.value;
         row.first_block = block.first_position / kernels::kBlockTokens;
         row.first_position = block.first_position;
-        row.tier = below ? "disk" : pool;
+        row.tier = tier;
         row.durable = block.stored;
         row.pinned = block.pinned;
         row.in_use = block.in_use;

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <unordered_set>
 #include <vector>
 
 #include "kernels/layout/kv_layout.h"
@@ -24,7 +25,7 @@ struct BlockPlacement {
   std::uint32_t blocks = 0;
   std::uint32_t first_position = 0;
   std::uint32_t tokens = 0;
-  std::string tier;  // "device", "host", "disk"
+  std::string tier;  // "device", "host", "disk"; "ram": a copy in memory of what is on disk
   std::uint64_t bytes = 0;
   bool durable = false;  // on disk too, or there only
   bool pinned = false;
@@ -33,8 +34,10 @@ struct BlockPlacement {
   std::string lineage;  // "exact", or the form to which its tokens were rounded
 };
 
-// Consecutive blocks that lie alike share a row. `nodes`: parents before children. `pool`: the pool's tier.
+// Consecutive blocks that lie alike share a row. `nodes`: parents before children. `pool`: the pool's tier. `in_ram`:
+// those of them with a copy in memory.
 std::vector<BlockPlacement> placements_of(const kv::PrefixCache& cache, std::span<const NodeId> nodes,
-                                          const kernels::KvLayout& layout, const std::string& pool);
+                                          const kernels::KvLayout& layout, const std::string& pool,
+                                          const std::unordered_set<NodeId>& in_ram);
 
 }  // namespace larder::engine

@@ -34,12 +34,23 @@ void ColdTier::decline(Restore& restore, const char* why, std::uint64_t& count) 
   ++count;
 }
 
+// Of the cold blocks of its prompt.
+std::uint32_t ColdTier::in_ram(const sched::SequenceSpec& spec) const {
+  if (!disk_.keeps_in_ram()) return 0;
+  std::vector<BlockKey> keys;
+  for (const kv::StoredName& name : cache_.cold_names(*spec.prompt, *spec.keys)) keys.push_back(name.key);
+  const std::vector<bool> there = disk_.store()->in_ram(spec.keys->scope->id(), keys);
+  return static_cast<std::uint32_t>(std::count(there.begin(), there.end(), true));
+}
+
 // The disk is shared block by block: of each other restore as many blocks come between these, at most.
-ReadRate ColdTier::read_rate(std::uint32_t blocks, kernels::KvScheme lineage) const {
+ReadRate ColdTier::read_rate(std::uint32_t blocks, std::uint32_t of_ram, kernels::KvScheme lineage) const {
   ReadRate read;
-  read.first_ms = kFirstByteMs;
-  const std::size_t block_bytes = kernels::coded_block_bytes(lineage, executor_.layout());
-  read.block_ms = static_cast<double>(block_bytes) / disk_.read_bytes_per_s() * 1e3;
+  const std::uint32_t of_disk = blocks - std::min(blocks, of_ram);
+  read.first_ms = of_disk > 0 ? kFirstByteMs : 0;
+  const auto bytes = static_cast<double>(kernels::coded_block_bytes(lineage, executor_.layout()));
+  const double all_s = bytes * (of_disk / disk_.read_bytes_per_s() + (blocks - of_disk) / disk_.ram_bytes_per_s());
+  read.block_ms = all_s * 1e3 / std::max(blocks, 1u);
   std::size_t ahead = reading_.size();
   for (const auto& [id, other] : restores_) {
     if (!other.arrival.open()) continue;
@@ -51,13 +62,14 @@ ReadRate ColdTier::read_rate(std::uint32_t blocks, kernels::KvScheme lineage) co
 
 // Both estimates, from measured rates, and what follows from them.
 ColdTier::Restore ColdTier::planned(const kv::Outlook& outlook, const sched::PrefillCost& cost,
-                                    kernels::KvScheme lineage) const {
+                                    const sched::SequenceSpec& spec) const {
   Restore restore;
   restore.asked = services_.clock.now();
   restore.cost = cost;
   restore.run = {outlook.cached_tokens / kernels::kBlockTokens * kernels::kBlockTokens, 0};
   restore.run.tokens = outlook.known_tokens - restore.run.position;
-  restore.plan = plan_restore(restore.run, read_rate(restore.run.blocks(), lineage), cost, disk_.always_restores());
+  const ReadRate rate = read_rate(restore.run.blocks(), in_ram(spec), spec.keys->identity->lineage);
+  restore.plan = plan_restore(restore.run, rate, cost, disk_.always_restores());
   restore.note.tier = "disk";
   restore.note.estimate_ms = restore.plan.estimate_ms;
   restore.note.compute_ms = restore.plan.compute_ms;
@@ -73,7 +85,7 @@ sched::GateAnswer ColdTier::ask(const sched::SequenceSpec& spec, const kv::Outlo
   const auto known = restores_.find(spec.seq.value);
   if (known == restores_.end()) {
     if (!worth) return {};
-    Restore restore = planned(outlook, cost, spec.keys->identity->lineage);
+    Restore restore = planned(outlook, cost, spec);
     if (!restore.plan.read) {
       restore.note.declined_read_ms = restore.plan.read_ms;
       restore.note.declined_compute_ms = restore.plan.compute_ms;
@@ -190,7 +202,9 @@ void ColdTier::on_read(const storage::StoreEvent& event) {
   restore.last_came = services_.clock.now();
   if (good) {
     restore.arrival.arrived(reading.index, event.checksum);
+    ++restore.came;
     ++disk_.totals().restored_blocks;
+    if (event.from_ram) ++restore.from_ram;
   } else {
     restore.arrival.missed(reading.index, copy_is_gone(event.miss));
     if (!restore.done) restore.note.declined = "damaged";
@@ -248,6 +262,7 @@ void ColdTier::settle(Restore& restore) {
   note.tokens = std::min(restore.arrival.warmed_tokens(), restore.run.position + restore.run.tokens - begin);
   note.declined_tokens -= std::min(note.declined_tokens, note.tokens);
   note.ms = ms_between(restore.asked, restore.last_came);
+  if (restore.came > 0 && restore.from_ram == restore.came) note.tier = "ram";
   note.compute_ms = restore.cost.ms(begin, begin + note.tokens);
   if (!note.declined.empty()) {
     ++(note.declined == "stalled" ? disk_.totals().declined_stalled : disk_.totals().declined_damaged);

@@ -168,6 +168,12 @@ void SnapshotBuilder::add_store(Snapshot& all, const DiskTier& disk) {
   store.declined_damaged = state.declined_damaged;
   store.declined_stalled = state.declined_stalled;
   store.unlisted_blocks = state.unlisted_blocks;
+  store.ram_blocks = counters.ram_blocks;
+  store.ram_bytes = counters.ram_bytes;
+  store.ram_cap_bytes = counters.ram_cap_bytes;
+  store.ram_reads = counters.ram_reads;
+  store.ram_damaged = counters.ram_damaged;
+  store.ram_bytes_per_s = counters.ram_bytes_per_s;
   store.mixed_restores = state.mixed_restores;
 }
 

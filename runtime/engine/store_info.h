@@ -50,6 +50,12 @@ struct StoreInfo {
   std::uint64_t declined_damaged = 0;
   std::uint64_t declined_stalled = 0;
   std::uint64_t unlisted_blocks = 0;  // on disk beyond what the tree may know of it (store.tree_blocks)
+  std::uint64_t ram_blocks = 0;       // of blocks, those with a copy in memory
+  std::uint64_t ram_bytes = 0;
+  std::uint64_t ram_cap_bytes = 0;
+  std::uint64_t ram_reads = 0;        // of read_blocks
+  std::uint64_t ram_damaged = 0;      // copies in memory that did not hold; the disk answered
+  double ram_bytes_per_s = 0;
   std::uint64_t mixed_restores = 0;  // requests that computed a start while the rest was read
 };
 

@@ -148,7 +148,7 @@ void VerbRunner::run(const Principal& who, const Locate& verb, VerbDone done) {
     result.bytes += result.placement.back().bytes;
     result.tokens += row.tokens;
   }
-  result.ranges = placements_of(cache, *nodes, model.layout, pool);
+  result.ranges = placements_of(cache, *nodes, model.layout, pool, resident->cold().in_ram(*nodes));
   std::erase_if(result.ranges, [&](const BlockPlacement& row) { return !who.admin && row.tenant != who.tenant.value; });
   if (model.identity->weights_known) result.identity = model::to_hex(kv::identity_digest(*model.identity));
   done->answer(std::move(result));
@@ -297,13 +297,25 @@ void VerbRunner::run(const Principal&, const SetSetting& verb, VerbDone done) {
       });
 }
 
-// A size of the pool that cannot be is not written down. What is no number the settings refuse themselves.
+// A size that cannot be is not written down. What is no number the settings refuse themselves.
 Status VerbRunner::fits_memory(const SetSetting& verb) const {
-  if (verb.key != "pool.bytes") return {};
   std::uint64_t bytes = 0;
   const char* const end = verb.value.data() + verb.value.size();
   const auto [at, failed] = std::from_chars(verb.value.data(), end, bytes);
-  return failed != std::errc() || at != end ? Status() : loop_.models().may_be(bytes);
+  if (failed != std::errc() || at != end) return {};
+  if (verb.key == "pool.bytes") return loop_.models().may_be(bytes);
+  return verb.key == "store.ram_bytes" ? copies_fit(bytes) : Status();
+}
+
+Status VerbRunner::copies_fit(std::uint64_t bytes) const {
+  const std::uint64_t reachable = services_.read_memory().reachable();
+  const std::uint64_t pool = loop_.models().kv_bytes();
+  if (bytes <= reachable - std::min(reachable, pool)) return {};
+  return Error{ErrorCode::kResourceExhausted,
+               "copies in memory of " + std::to_string(bytes) + " bytes do not fit beside a pool of " +
+                   std::to_string(pool) + " in the " + std::to_string(reachable) +
+                   " bytes that this machine has: choose a smaller one",
+               "store.ram_bytes"};
 }
 
 // The prefix is computed and kept like any request's; then the pin, if it was asked for.

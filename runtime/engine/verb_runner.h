@@ -51,6 +51,7 @@ class VerbRunner {
   void promise_run(JobId job, const std::string& what, NodeId end);
   void answer_job(Result<JobInfo> job, const VerbDone& done);
   Status fits_memory(const SetSetting& verb) const;
+  Status copies_fit(std::uint64_t bytes) const;
   VerbDone as_job(const std::string& verb, VerbDone done);
 
   EngineLoop& loop_;

@@ -199,7 +199,8 @@ void write(JsonWriter& out, const engine::StoreInfo& s) {
          "restored_tokens", s.restored_tokens, "restore_ms", s.restore_ms, "declined_slower", s.declined_slower,
          "declined_room", s.declined_room, "declined_late", s.declined_late, "declined_damaged", s.declined_damaged,
          "declined_stalled", s.declined_stalled, "mixed_restores", s.mixed_restores, "unlisted_blocks",
-         s.unlisted_blocks);
+         s.unlisted_blocks, "ram_blocks", s.ram_blocks, "ram_bytes", s.ram_bytes, "ram_cap_bytes", s.ram_cap_bytes,
+         "ram_reads", s.ram_reads, "ram_damaged", s.ram_damaged, "ram_bytes_per_s", s.ram_bytes_per_s);
 }
 
 void write(JsonWriter& out, const engine::Interval& i) {

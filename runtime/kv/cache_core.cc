@@ -18,6 +18,7 @@ CacheCore::CacheCore(CacheOptions given, std::unique_ptr<storage::EvictionPolicy
   INVARIANT(options.clock != nullptr && options.history != nullptr && options.block_count > 0);
   if (options.pin_budget_blocks == 0) options.pin_budget_blocks = options.block_count / 4;
   leaves.reserve(pool.ids());
+  cooled.reserve(kMostCooled);
 }
 
 storage::LeafFacts CacheCore::facts_of(NodeIndex index) const {
@@ -159,6 +160,7 @@ void CacheCore::cool_node(NodeIndex index) noexcept {
   INVARIANT(tree.at(index).stored && tree.at(index).listed);
   pool.unpublish(take_block(index));
   tree.at(index).demoted = options.clock->wall();
+  if (cooled.size() < kMostCooled) cooled.push_back(tree.at(index).id);
   refresh(tree.at(index).parent);
   ++cooled_blocks;
   ++version;

@@ -29,6 +29,7 @@ namespace larder::kv {
 
 // Eviction::policy of what gave way to its stored copy and was not brought back.
 inline constexpr const char* kDemoted = "demoted";
+inline constexpr std::size_t kMostCooled = 1024;
 // And of what was cold when its stored copy went.
 inline constexpr const char* kDiskLost = "disk_lru";
 // And of what was found damaged in memory.
@@ -156,6 +157,7 @@ class CacheCore {
   std::unordered_map<TenantId, std::uint32_t> quotas;
   std::unordered_map<TenantId, Owned> owned;  // who has nodes in the tree
   NodeQueue unstored{tree};         // sealed, not yet asked for by next_unstored
+  std::vector<NodeId> cooled;       // left the pool and were not told yet; kMostCooled at most
   std::vector<StoredName> lost;     // stored copies whose node is gone; with room for all that are stored
   std::unordered_map<BlockKey, NodeId, DigestHash> stored_nodes;
   std::unordered_set<ScopeId, DigestHash> erased;

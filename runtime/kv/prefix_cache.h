@@ -17,11 +17,11 @@
 #include <string>
 #include <vector>
 
-#include "runtime/base/clock.h"
 #include "runtime/base/result.h"
 #include "runtime/kv/arrival.h"
 #include "runtime/kv/block_pool.h"
 #include "runtime/kv/claim.h"
+#include "runtime/kv/pin.h"
 #include "runtime/kv/reuse_history.h"
 #include "runtime/kv/tree_row.h"
 #include "runtime/kv/verdict.h"
@@ -34,13 +34,6 @@ struct BlockRange;  // block_range.h, with what a verb over tiers is told of a b
 struct BlockFacts;
 struct RunPrompt;
 enum class Staying : std::uint8_t;
-
-// What pins may take: together at most the budget, and one longest request still fits beside them in the pool.
-struct PinBounds {
-  std::uint32_t pool_blocks = 0;
-  std::uint32_t budget_blocks = 0;
-  std::uint32_t longest_request_blocks = 0;
-};
 
 struct CacheOptions {
   std::uint32_t block_count = 0;             // the pool's limit, and what pin bounds reckon with
@@ -73,34 +66,6 @@ struct Outlook {
   std::uint32_t known_tokens = 0;   // with what only a lower tier holds
   std::uint32_t coming_tokens = 0;  // >= cached_tokens when a leader is there; at most P-1
   SeqId leader{};                   // value 0: nobody; wait for it while coming_tokens is worth more than cached_tokens
-};
-
-struct PinRequest {
-  NodeId node{};
-  TenantId owner{};
-  std::string reason;
-  WallTime expires = 0;  // 0: never
-  WallTime created = 0;  // 0: now
-  bool dry_run = false;
-};
-
-struct PinRecord {
-  PinId id{};
-  NodeId node{};  // the last node it holds
-  TenantId owner{};
-  std::string reason;
-  std::uint32_t blocks = 0;  // on its path
-  std::uint32_t tokens = 0;
-  WallTime created = 0;
-  WallTime expires = 0;
-};
-
-struct PinAnswer {
-  PinRecord pin;             // id 0 for a dry run
-  std::uint32_t added = 0;   // blocks that no other pin held
-  std::uint32_t pinned = 0;  // blocks pinned by all pins afterwards
-  std::uint32_t budget = 0;
-  std::string arithmetic;  // the sum in words, also the message of a refusal
 };
 
 struct Removed {
@@ -206,6 +171,10 @@ class PrefixCache {
   std::uint32_t adopt(std::span<const ChainedBlock> blocks, const std::shared_ptr<const Identity>& identity);
   // Where blocks of other identities lie below, so that a miss can name what differs; what is known better stays.
   void note_others(std::span<const OtherMark> marks);
+  // Copies of blocks that left the pool, at most so many; each once, the last first, and not all of a great many.
+  std::vector<StoredName> take_cooled(std::size_t most);
+  // The copies of the cold blocks that the prompt goes through and nobody is bringing up yet, from the root.
+  std::vector<StoredName> cold_names(const PreparedPrompt& prompt, const PromptKeys& keys) const;
   // Room for the cold blocks that the prompt goes through, or for a part of them; closed when there are none, or they
   // are on their way.  Errors: kResourceExhausted with the arithmetic; nothing has changed then.
   Result<Arrival> begin_arrival(const PreparedPrompt& prompt, const PromptKeys& keys, RequestId by, TenantId tenant,

@@ -194,6 +194,30 @@ std::vector<StoredName> PrefixCache::take_lost() {
   return names;
 }
 
+std::vector<StoredName> PrefixCache::take_cooled(std::size_t most) {
+  CacheCore& core = *core_;
+  std::vector<StoredName> names;
+  names.reserve(std::min(most, core.cooled.size()));
+  for (; names.size() < most && !core.cooled.empty(); core.cooled.pop_back()) {
+    const NodeIndex index = core.tree.find(core.cooled.back());
+    if (index == kNoNode) continue;
+    const Node& node = core.tree.at(index);
+    if (node.resident() || !node.stored) continue;
+    names.push_back({core.tree.facts_of(node.root).scope->id(), core.block_key_of(node)});
+  }
+  return names;
+}
+
+std::vector<StoredName> PrefixCache::cold_names(const PreparedPrompt& prompt, const PromptKeys& keys) const {
+  const CacheCore& core = *core_;
+  const Walk walk = core.tree.walk(core.tree.find_root(keys), prompt.tokens);
+  std::vector<StoredName> names;
+  for (const NodeIndex index : cold_part(core, walk, core.resident_part(walk).whole.size())) {
+    names.push_back({keys.scope->id(), core.block_key_of(core.tree.at(index))});
+  }
+  return names;
+}
+
 std::uint32_t PrefixCache::adopt(std::span<const ChainedBlock> blocks,
                                  const std::shared_ptr<const Identity>& identity) {
   CacheCore& core = *core_;

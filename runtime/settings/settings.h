@@ -48,6 +48,7 @@ enum class Key : std::uint8_t {
   kStoreKeepFreeBytes,
   kStoreWriteBudgetBytes,
   kStoreTreeBlocks,
+  kStoreRamBytes,
   kTenantsMax,
   kApiListen,
   kApiLan,

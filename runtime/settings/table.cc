@@ -67,6 +67,9 @@ constexpr Table kTable{{
     {Key::kStoreTreeBlocks, "store.tree_blocks", kInt, "262144", 16, 4'194'304, "blocks", "", true,
      "Blocks that lie on disk only and are known in memory, about 600 bytes each; pinned ones and those used last come "
      "first."},
+    {Key::kStoreRamBytes, "store.ram_bytes", kInt, "0", 0, 64 * kTiB, "bytes", "", false,
+     "Memory for copies of what is on disk, in the form in which it lies there, so that what left the pool comes back "
+     "without the disk; 0 keeps none. With store.codec it holds two to three times as much as the pool would."},
     {Key::kTenantsMax, "tenants.max", kInt, "256", 1, 10000, "tenants", "", false, "Tenants that may exist."},
     {Key::kApiListen, "api.listen", kText, "127.0.0.1:4114", 3, 256, "", "", true,
      "Address and port of the API; port 0 picks a free one."},

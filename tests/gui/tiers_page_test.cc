@@ -62,6 +62,7 @@ class TiersPageTest : public QObject {
   void init() { QLocale::setDefault(QLocale(QLocale::English, QLocale::UnitedStates)); }
   void poolSaysWhatItHolds();
   void diskSaysWhatItHoldsAndMoves();
+  void copiesInMemoryHaveACardWhereTheyMayBeKept();
   void whatWaitsForTheDiskIsShownWithItsAge();
   void whatWasNeverMeasuredIsADash();
   void faultsAreNamedWithTheLastOne();
@@ -105,6 +106,24 @@ void TiersPageTest::diskSaysWhatItHoldsAndMoves() {
   QCOMPARE(figure(*facts, "Written today"), QStringLiteral("2.00\u00a0GiB of 20.0\u00a0GiB (10.0\u00a0%)"));
   QCOMPARE(figure(*facts, "Left free on the disk"), QStringLiteral("5 %, at least 1 GiB"));  // what 0 stands for
   QCOMPARE(facts->health.mood, Mood::kOk);
+}
+
+void TiersPageTest::copiesInMemoryHaveACardWhereTheyMayBeKept() {
+  const auto view = tierView();
+  QVERIFY(!ramFacts(*view).has_value());
+  view->store.ram_cap_bytes = 512 * kMiB;
+  view->store.ram_bytes = 128 * kMiB;
+  view->store.ram_blocks = 300;
+  view->store.ram_reads = 45;
+  const auto facts = ramFacts(*view);
+  QVERIFY(facts.has_value());
+  QCOMPARE(facts->name, QStringLiteral("Copies in memory"));
+  QCOMPARE(facts->amount, QStringLiteral("128\u00a0MiB of 512\u00a0MiB"));
+  QCOMPARE(facts->content, QStringLiteral("300 blocks"));
+  QCOMPARE(figure(*facts, "Read"), QStringLiteral("\u2013"));
+  QCOMPARE(figure(*facts, "Read instead of the disk"), QStringLiteral("45 blocks"));
+  view->store.used = false;
+  QVERIFY(!ramFacts(*view).has_value());
 }
 
 void TiersPageTest::whatWaitsForTheDiskIsShownWithItsAge() {

@@ -19,6 +19,7 @@ namespace {
 QString tierName(const QString& tier) {
   if (tier == QLatin1String("device")) return tierLabel(Tier::kDevice);
   if (tier == QLatin1String("host")) return tierLabel(Tier::kHost);
+  if (tier == QLatin1String("ram")) return TurnCard::tr("copies in memory");
   if (tier == QLatin1String("disk")) return tierLabel(Tier::kDisk);
   if (tier == QLatin1String("remote")) return tierLabel(Tier::kRemote);
   return {};

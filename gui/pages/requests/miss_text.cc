@@ -86,6 +86,7 @@ QString evictedSentence(const SnapshotView& view, const Verdict& verdict) {
 
 QString fromTier(const QString& tier) {
   if (tier == QLatin1String("disk")) return MissText::tr("from disk");
+  if (tier == QLatin1String("ram")) return MissText::tr("from copies in memory");
   if (tier == QLatin1String("host")) return MissText::tr("from memory");
   if (tier == QLatin1String("remote")) return MissText::tr("from another machine");
   return MissText::tr("from a lower tier");

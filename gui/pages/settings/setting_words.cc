@@ -82,6 +82,11 @@ constexpr SettingWord kWords[] = {
      QT_TRANSLATE_NOOP("SettingHelp",
                        "Blocks that lie on disk only and are known in memory, about 600 bytes each; "
                        "pinned ones and those used last come first.")},
+    {"store.ram_bytes", QT_TRANSLATE_NOOP("SettingTitle", "Memory for copies"),
+     QT_TRANSLATE_NOOP("SettingHelp",
+                       "Memory for copies of what is on disk, in the form in which it lies there, so that what left "
+                       "the pool comes back without the disk; 0 keeps none. With store.codec it holds two to three "
+                       "times as much as the pool would.")},
     {"tenants.max", QT_TRANSLATE_NOOP("SettingTitle", "Most tenants"),
      QT_TRANSLATE_NOOP("SettingHelp", "Tenants that may exist.")},
     {"api.listen", QT_TRANSLATE_NOOP("SettingTitle", "Address and port"),

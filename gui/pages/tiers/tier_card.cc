@@ -51,12 +51,13 @@ TierCard::TierCard(const Theme& theme, const QString& name, QWidget* parent)
 }
 
 void TierCard::showFacts(const TierFacts& facts, bool stale) {
-  name_->setText(tierLabel(facts.tier));
+  const QString name = facts.name.isEmpty() ? tierLabel(facts.tier) : facts.name;
+  name_->setText(name);
   setNote(facts.note);
   bar_->setTier(facts.tier);
   bar_->setAmounts(facts.capacity, {{facts.used, -1}}, facts.pinned);
   bar_->setStale(stale);
-  bar_->setAccessibleName(tr("%1: %2 used, %3").arg(tierLabel(facts.tier), facts.amount, facts.content));
+  bar_->setAccessibleName(tr("%1: %2 used, %3").arg(name, facts.amount, facts.content));
   amount_->setText(facts.amount);
   content_->setText(facts.content);
   fill_->setVisible(!facts.amount.isEmpty());

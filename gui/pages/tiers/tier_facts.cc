@@ -142,6 +142,23 @@ std::optional<TierFacts> poolFacts(const SnapshotView& view) {
   return to;
 }
 
+std::optional<TierFacts> ramFacts(const SnapshotView& view) {
+  const StoreInfo& store = view.store;
+  if (!store.used || store.ram_cap_bytes == 0) return std::nullopt;
+  TierFacts to;
+  to.tier = Tier::kHost;
+  to.name = TierText::tr("Copies in memory");
+  to.note = TierText::tr("of what lies on disk, sealed and in the same form");
+  to.used = static_cast<double>(store.ram_bytes);
+  to.capacity = static_cast<double>(store.ram_cap_bytes);
+  to.amount = ofText(store.ram_bytes, store.ram_cap_bytes);
+  to.content = blocksText(store.ram_blocks);
+  to.figures = {{TierText::tr("Read"), speedText(store.ram_bytes_per_s)},
+                {TierText::tr("Read instead of the disk"), blocksText(store.ram_reads)},
+                {TierText::tr("Damaged, and read from disk"), blocksText(store.ram_damaged)}};
+  return to;
+}
+
 std::optional<TierFacts> diskFacts(const SnapshotView& view) {
   const StoreInfo& store = view.store;
   if (!store.used && store.reason.isEmpty() && store.mode.isEmpty()) return std::nullopt;

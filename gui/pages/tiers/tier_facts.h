@@ -16,6 +16,7 @@ namespace larder::gui {
 
 struct TierFacts {
   Tier tier = Tier::kHost;
+  QString name;                               // empty: the tier's own
   QString note;                               // what the tier is made of
   double used = 0, capacity = 0, pinned = 0;  // of the bar
   QString amount, content;                    // under its left and its right end
@@ -26,6 +27,8 @@ struct TierFacts {
 
 // Nothing where no pool exists: no model holds memory.
 std::optional<TierFacts> poolFacts(const SnapshotView& view);
+// Copies in memory of what lies on disk; nothing where none may be kept.
+std::optional<TierFacts> ramFacts(const SnapshotView& view);
 // Nothing where the server knows no disk tier.
 std::optional<TierFacts> diskFacts(const SnapshotView& view);
 

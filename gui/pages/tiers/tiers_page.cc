@@ -23,10 +23,11 @@ void showTier(TierCard& card, const std::optional<TierFacts>& facts, bool stale)
 TiersPage::TiersPage(const QString& title, PageContext context)
     : Page(title, Body::kScrolling, context),
       pool_(new TierCard(context.theme, QStringLiteral("poolTier"))),
+      ram_(new TierCard(context.theme, QStringLiteral("ramTier"))),
       disk_(new TierCard(context.theme, QStringLiteral("diskTier"))),
       empty_(new EmptyState(context.theme, EmptyState::Outline::kNone)) {
   empty_->setMinimumHeight(kEmptyHeight);
-  for (QWidget* part : {static_cast<QWidget*>(empty_), static_cast<QWidget*>(pool_), static_cast<QWidget*>(disk_)}) {
+  for (QWidget* part : std::initializer_list<QWidget*>{empty_, pool_, ram_, disk_}) {
     body()->addWidget(part);
     part->hide();
   }
@@ -40,6 +41,7 @@ void TiersPage::showSnapshot(const SnapshotView& view) {
   const auto pool = poolFacts(view);
   const auto disk = diskFacts(view);
   showTier(*pool_, pool, stale);
+  showTier(*ram_, ramFacts(view), stale);
   showTier(*disk_, disk, stale);
   showEmpty(!pool && !view.store.used);
   if (stale && view.at > 0) {

@@ -23,6 +23,7 @@ class TiersPage final : public Page {
   void showEmpty(bool nothing);
 
   TierCard* pool_;
+  TierCard* ram_;
   TierCard* disk_;
   EmptyState* empty_;
 };

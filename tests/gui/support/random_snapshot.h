@@ -139,11 +139,11 @@ inline void fill(Filler& f, engine::StoreInfo& s) {
   auto& [used, reason, mode, blocks, on_disk, cap, keep_free, pinned, queued, queued_bytes, lag, stored, written, read,
          read_bytes, evicted, refused, missed, read_rate, write_rate, budget, spent, damaged, failed, last_failure,
          io_path, cipher, codec, note, error, rounded, rounded_bytes, restored, restored_tokens, restore_ms, slower,
-         room, late, broken, stalled, unlisted, mixed] = s;
+         room, late, broken, stalled, unlisted, ram, ram_bytes, ram_cap, ram_reads, ram_damaged, ram_rate, mixed] = s;
   f.fill(used, reason, mode, blocks, on_disk, cap, keep_free, pinned, queued, queued_bytes, lag, stored, written, read,
          read_bytes, evicted, refused, missed, read_rate, write_rate, budget, spent, damaged, failed, last_failure,
          io_path, cipher, codec, note, error, rounded, rounded_bytes, restored, restored_tokens, restore_ms, slower,
-         room, late, broken, stalled, unlisted, mixed);
+         room, late, broken, stalled, unlisted, ram, ram_bytes, ram_cap, ram_reads, ram_damaged, ram_rate, mixed);
 }
 
 inline void fill(Filler& f, engine::Interval& i) {

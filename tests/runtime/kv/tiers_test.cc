@@ -75,6 +75,34 @@ TEST(Tiers, AStoredBlockGivesWayAndIsFoundAgain) {
   EXPECT_TRUE(world->run_prompt(again).ok());
 }
 
+TEST(Tiers, WhatLeftThePoolIsToldOnceTheLastFirst) {
+  const auto world = small_world();
+  const std::vector<Token> prompt = tokens_from(1, 130);
+  put_below(*world, prompt);
+  const OpenRequest wanted = world->request(prompt);
+  const std::vector<StoredName> cold = world->cache.cold_names(*wanted.prompt, *wanted.keys);
+  ASSERT_EQ(cold.size(), 5u);
+  std::vector<StoredName> told = world->cache.take_cooled(2);
+  ASSERT_EQ(told.size(), 2u);
+  for (const StoredName& name : world->cache.take_cooled(100)) told.push_back(name);
+  EXPECT_TRUE(world->cache.take_cooled(100).empty());
+  ASSERT_EQ(told.size(), 5u);
+  // Leaves go first, so the root's block is the last that left.
+  for (std::size_t i = 0; i < told.size(); ++i) EXPECT_EQ(told[i].key, cold[i].key) << i;
+}
+
+TEST(Tiers, WhatIsBackInThePoolOrHasNoCopyAnyMoreIsNotTold) {
+  const auto world = small_world();
+  const std::vector<Token> prompt = tokens_from(1, 130);
+  put_below(*world, prompt);
+  const OpenRequest wanted = world->request(prompt);
+  const std::vector<StoredName> cold = world->cache.cold_names(*wanted.prompt, *wanted.keys);
+  world->cache.drop_stored(cold.back().key);
+  EXPECT_EQ(world->restore(prompt), 128u);
+  EXPECT_TRUE(world->cache.cold_names(*wanted.prompt, *wanted.keys).empty());
+  EXPECT_TRUE(world->cache.take_cooled(100).empty());
+}
+
 TEST(Tiers, ASmallerPoolDemotesWhatIsStored) {
   const auto world = small_world();
   const std::vector<Token> prompt = tokens_from(1, 130);
