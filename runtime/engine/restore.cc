@@ -117,6 +117,7 @@ sched::GateAnswer ColdTier::begin(Restore& restore, const sched::SequenceSpec& s
                                                       {restore.plan.head_blocks, ~std::size_t{0}});
   if (arrival.ok() && arrival->open()) {
     restore.arrival = std::move(arrival).value();
+    restore.note.promised = restore.run.tokens - restore.plan.head_blocks * kernels::kBlockTokens;
     restore.last_came = services_.clock.now();
     if (restore.plan.head_blocks == 0) return {true, 0};
     restore.head_end = restore.run.position + restore.plan.head_blocks * kernels::kBlockTokens;

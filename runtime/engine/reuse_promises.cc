@@ -29,6 +29,21 @@ std::string cause_of(const kv::Verdict& verdict) {
   }
 }
 
+std::string cause_of_restore(const kv::Verdict& verdict) {
+  if (verdict.restored.declined == "damaged") return "a copy did not hold or was gone";
+  if (verdict.restored.declined == "stalled") return "reading fell behind";
+  return cause_of(verdict);
+}
+
+// What was read for the request itself.
+void check_restore(RequestId request, const kv::Verdict& verdict, std::vector<BrokenPromise>& broken) {
+  const kv::Restored& restored = verdict.restored;
+  if (2 * restored.tokens >= restored.promised) return;
+  broken.push_back({JobId{}, "a restore promised " + std::to_string(restored.promised) + " tokens to request " +
+                                 std::to_string(request.value) + ", which reused " + std::to_string(restored.tokens) +
+                                 " of them: " + cause_of_restore(verdict)});
+}
+
 }  // namespace
 
 void ReusePromises::add(Promise promise) {
@@ -82,12 +97,14 @@ void ReusePromises::prompted(RequestId request, ModelId model, const kv::PromptK
 
 std::vector<BrokenPromise> ReusePromises::ended(RequestId request, const kv::Verdict& verdict) {
   std::vector<BrokenPromise> broken;
-  const auto found = expected_.find(request);
-  if (found == expected_.end()) return broken;
-  const std::vector<Expected> all = std::move(found->second);
-  expected_.erase(found);
+  if (verdict.prompt_tokens > 0) check_restore(request, verdict, broken);
+  std::vector<Expected> all;
+  if (const auto found = expected_.find(request); found != expected_.end()) {
+    all = std::move(found->second);
+    expected_.erase(found);
+  }
   const bool kept = verdict.kind == kv::VerdictKind::kFullPrefix || verdict.kind == kv::VerdictKind::kBypassed;
-  if (verdict.prompt_tokens == 0 || kept) return broken;
+  if (verdict.prompt_tokens == 0 || kept) all.clear();
   for (const Expected& expected : all) {
     const std::uint32_t reused =
         verdict.reused_tokens > expected.from ? std::min(verdict.reused_tokens - expected.from, expected.tokens) : 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // ReusePromises: what was brought up or warmed so that the next request need not compute it, and whether that request
-// really reused it. Under half of it is a warning that names the cause.
+// really reused it. Under half of it is a warning that names the cause. So is a request that reads for itself.
 // Way:      promise (a job is done) -> prompted (a request's keys are known) -> ended (its verdict is).
 // Bounds:   kMaxPromises, the oldest forgotten first, of kMaxPromised blocks each.    Threads: engine thread.
 #pragma once
@@ -23,7 +23,7 @@ inline constexpr std::size_t kMaxPromised = 65'536;
 
 // A promise that was not kept.
 struct BrokenPromise {
-  JobId job{};
+  JobId job{};       // 0: it was the request's own
   std::string text;  // no prompt text
 };
 

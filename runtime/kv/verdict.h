@@ -52,7 +52,8 @@ struct Eviction {
 
 // What a lower tier gave, or could have given, for this request.
 struct Restored {
-  std::uint32_t tokens = 0;  // brought up for it, of those reused
+  std::uint32_t tokens = 0;    // brought up for it, of those reused
+  std::uint32_t promised = 0;  // that were to be read when reading began
   std::string tier;          // from where: "disk", or "ram" where none of it was read from there; "": nothing lay below
   double ms = 0;             // from the decision to the last of their blocks
   double estimate_ms = 0;    // what reading was expected to take

@@ -78,8 +78,8 @@ inline void fill(Filler& f, kv::Verdict& v) {
     auto& [at, by_request, by_tenant, policy, lost, last_hit] = eviction.emplace();
     f.fill(at, by_request, by_tenant, policy, lost, last_hit);
   }
-  auto& [tokens, from, ms, estimate_ms, compute_ms, declined, declined_tokens, declined_read_ms, declined_compute_ms] =
-      restored;
+  auto& [tokens, promised, from, ms, estimate_ms, compute_ms, declined, declined_tokens, declined_read_ms,
+         declined_compute_ms] = restored;
   f.fill(tokens, from, ms, estimate_ms, compute_ms, declined, declined_tokens, declined_read_ms, declined_compute_ms);
 }
 

@@ -97,6 +97,7 @@ TEST_F(RestoreOnASlowDisk, AStalledReadIsCutAndWhatCameIsUsed) {
   EXPECT_EQ(verdict.computed_tokens, 240u);
   EXPECT_EQ(verdict.kind, kv::VerdictKind::kEvicted);
   EXPECT_EQ(rig_->fresh(rig_->admin())->store.declined_stalled, 1u);
+  EXPECT_EQ(rig_->fresh(rig_->admin())->broken_promises, 1u);
   disk_->release();
   ASSERT_TRUE(rig_->wait_idle());
   const Collected warm = ask(tokens);

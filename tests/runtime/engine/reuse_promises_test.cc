@@ -102,5 +102,28 @@ TEST(ReusePromises, TheOldestPromisesAreForgottenFirst) {
   EXPECT_EQ(promises.ended(RequestId{2}, verdict_of(kv::VerdictKind::kCold, 0)).size(), 1u);
 }
 
+// What a request reads for itself is promised to itself.
+TEST(ReusePromises, ARestoreOfWhichUnderHalfIsReusedIsAWarningWithItsCause) {
+  ReusePromises promises;
+  kv::Verdict verdict = verdict_of(kv::VerdictKind::kEvicted, 100);
+  verdict.restored.promised = 200;
+  verdict.restored.tokens = 100;
+  EXPECT_TRUE(promises.ended(RequestId{1}, verdict).empty()) << "half of it";
+  verdict.restored.tokens = 99;
+  verdict.restored.declined = "stalled";
+  const auto stalled = promises.ended(RequestId{2}, verdict);
+  ASSERT_EQ(stalled.size(), 1u);
+  EXPECT_EQ(stalled[0].job.value, 0u);
+  for (const char* part : {"promised 200 tokens", "request 2", "reused 99", "fell behind"}) {
+    EXPECT_NE(stalled[0].text.find(part), std::string::npos) << stalled[0].text;
+  }
+  verdict.restored.declined = "damaged";
+  EXPECT_NE(promises.ended(RequestId{3}, verdict).at(0).text.find("did not hold"), std::string::npos);
+  verdict.restored.declined.clear();
+  verdict.eviction.emplace().policy = "lru";
+  EXPECT_NE(promises.ended(RequestId{4}, verdict).at(0).text.find("evicted meanwhile (lru)"), std::string::npos);
+  EXPECT_EQ(promises.broken(), 3u);
+}
+
 }  // namespace
 }  // namespace larder::engine
