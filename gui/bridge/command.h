@@ -43,6 +43,10 @@ struct CreateTenant {
   QString name;
   std::uint64_t quota_bytes = 0;
 };
+struct SetTenant {
+  TenantId tenant{};
+  bool foreign = false;
+};
 struct DeleteTenant {
   TenantId tenant{};
 };
@@ -89,11 +93,11 @@ struct CancelJob {
 
 }  // namespace command
 
-using Command = std::variant<command::PinNode, command::Unpin, command::DeleteNode, command::Locate, command::LoadModel,
-                             command::UnloadModel, command::CreateTenant, command::DeleteTenant, command::CreateKey,
-                             command::RevokeKey, command::WarmPack, command::CancelRequest, command::SetSetting,
-                             command::MoveBlocks, command::VerifyBlocks, command::CompressBlocks,
-                             command::DecompressBlocks, command::CancelJob>;
+using Command = std::variant<command::PinNode, command::Unpin, command::DeleteNode, command::Locate,
+                             command::LoadModel, command::UnloadModel, command::CreateTenant, command::SetTenant,
+                             command::DeleteTenant, command::CreateKey, command::RevokeKey, command::WarmPack,
+                             command::CancelRequest, command::SetSetting, command::MoveBlocks, command::VerifyBlocks,
+                             command::CompressBlocks, command::DecompressBlocks, command::CancelJob>;
 
 // What came of it. `message` is the refusal, for people (error_words.h); `secret` is shown once and kept nowhere.
 struct CommandOutcome {

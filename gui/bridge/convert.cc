@@ -31,6 +31,7 @@ TenantInfo tenantToQt(const engine::TenantInfo& from) {
   to.bytes = from.bytes;
   to.pinned_bytes = from.pinned_bytes;
   to.quota_bytes = from.quota_bytes;
+  to.foreign = from.foreign;
   to.requests = from.requests;
   to.prompt_tokens = from.prompt_tokens;
   to.cached_tokens = from.cached_tokens;
@@ -157,6 +158,7 @@ struct ToVerb {
   engine::Verb operator()(const command::CreateTenant& c) const {
     return engine::CreateTenant{fromQt(c.name), c.quota_bytes};
   }
+  engine::Verb operator()(const command::SetTenant& c) const { return engine::SetTenant{c.tenant, c.foreign}; }
   engine::Verb operator()(const command::DeleteTenant& c) const { return engine::DeleteTenant{c.tenant}; }
   engine::Verb operator()(const command::CreateKey& c) const {
     return engine::CreateKey{c.tenant, fromQt(c.label), c.admin, false};
@@ -208,7 +210,7 @@ Verdict toQt(const kv::Verdict& from) {
   to.saved_ms = from.saved_ms;
   to.prefill_tokens_per_s = from.prefill_tokens_per_s;
   to.tier = toQt(from.tier);
-  to.lineage = QString::fromLatin1(kernels::kv_scheme_name(from.lineage));
+  to.lineage = QString::fromLatin1(kv::lineage_name(from.lineage, from.foreign));
   to.identity_part = toQt(from.identity_part);
   if (from.divergence) {
     const auto& d = *from.divergence;

@@ -206,6 +206,7 @@ TenantInfo tenantFrom(const Members& from) {
   to.bytes = from.big("bytes");
   to.pinned_bytes = from.big("pinned_bytes");
   to.quota_bytes = from.big("quota_bytes");
+  to.foreign = from.flag("foreign");
   to.requests = from.big("requests");
   to.prompt_tokens = from.big("prompt_tokens");
   to.cached_tokens = from.big("cached_tokens");

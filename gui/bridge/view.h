@@ -66,8 +66,12 @@ struct Restored {
   bool operator==(const Restored&) const = default;
 };
 
+// Computed by another arithmetic of the same model?
+inline bool isForeign(const QString& lineage) { return lineage == QLatin1String("foreign"); }
 // Is this the lineage of tokens that were rounded on the way?
-inline bool isRounded(const QString& lineage) { return !lineage.isEmpty() && lineage != QLatin1String("exact"); }
+inline bool isRounded(const QString& lineage) {
+  return !lineage.isEmpty() && lineage != QLatin1String("exact") && !isForeign(lineage);
+}
 
 struct Verdict {
   VerdictKind kind = VerdictKind::kCold;
@@ -119,6 +123,7 @@ struct TenantInfo {
   std::uint64_t blocks = 0, bytes = 0, pinned_bytes = 0, quota_bytes = 0;
   std::uint64_t requests = 0, prompt_tokens = 0, cached_tokens = 0;
   std::uint32_t running = 0, queued = 0;
+  bool foreign = false;  // may reuse what another device or instruction set computed
   bool operator==(const TenantInfo&) const = default;
 };
 

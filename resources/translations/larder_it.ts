@@ -613,6 +613,10 @@
         <source>from copies in memory</source>
         <translation>da copie in memoria</translation>
     </message>
+    <message>
+        <source>The reused tokens, or their start, were computed on another device or instruction set.</source>
+        <translation>I token riusati, o il loro inizio, sono stati calcolati su un altro dispositivo o con altre istruzioni.</translation>
+    </message>
 </context>
 <context>
     <name>Numbers</name>
@@ -3976,6 +3980,18 @@
             <numerusform>Si liberano %1 in %Ln blocchi e nulla si potrà più ritrovare.</numerusform>
         </translation>
     </message>
+    <message>
+        <source>May reuse what the same model computed on another device or &amp;instruction set</source>
+        <translation>Può riusare ciò che lo stesso modello ha calcolato su un altro dispositivo o con altre &amp;istruzioni</translation>
+    </message>
+    <message>
+        <source>Close to what this one would compute and not equal bit for bit; each answer from it says so</source>
+        <translation>Vicino a ciò che calcolerebbe questo, e non uguale bit per bit; ogni risposta che ne viene lo dice</translation>
+    </message>
+    <message>
+        <source>The tenant %1 was not changed</source>
+        <translation>Il tenant %1 non è stato cambiato</translation>
+    </message>
 </context>
 <context>
     <name>larder::gui::TierCard</name>
@@ -4270,6 +4286,10 @@
     <message>
         <source>To int&amp;4: about a third, and more is lost…</source>
         <translation>In int&amp;4: circa un terzo, e si perde di più…</translation>
+    </message>
+    <message>
+        <source>computed elsewhere</source>
+        <translation>calcolato altrove</translation>
     </message>
 </context>
 <context>

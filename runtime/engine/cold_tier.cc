@@ -108,7 +108,7 @@ void ColdTier::chained(std::uint64_t ticket, ListedTree tree) {
   if (ticket != list_ticket_) return;
   lost_.insert(lost_.end(), tree.lost.begin(), tree.lost.end());
   left_out_ += tree.left_out;
-  if (to_list_.front()->lineage == kernels::KvScheme::kExact) {
+  if (to_list_.front() == identity_) {
     cache_.note_others(tree.others);
     // Another model that is here may have named its identity and have no block there just now.
     std::erase_if(tree.stale_identities, [this](const auto& each) { return disk_.has_named(each.second); });
@@ -118,6 +118,8 @@ void ColdTier::chained(std::uint64_t ticket, ListedTree tree) {
       const bool lies_there = std::find(there.begin(), there.end(), named->lineage) != there.end();
       if (named->by_name && lies_there) to_list_.push_back(named);
     }
+    foreign_found_ = std::move(tree.foreign);
+    choose_foreign();
   }
   listing_ = std::move(tree.blocks);
   adopted_ = 0;
@@ -134,7 +136,7 @@ void ColdTier::adopt_slice() {
   adopted_ = kNotAdopting;
   list_ticket_ = 0;
   const auto records = std::exchange(records_, nullptr);
-  const bool exact = to_list_.front()->lineage == kernels::KvScheme::kExact;
+  const bool exact = to_list_.front() == identity_;
   to_list_.erase(to_list_.begin());
   if (exact) exact_records_ = records;
   if (!to_list_.empty()) return list_next();
@@ -320,6 +322,7 @@ void ColdTier::store_closed() {
 
 void ColdTier::apply_settings() {
   choose_lineage();
+  choose_foreign();
   if (!to_list_.empty() && list_ticket_ == 0 && !disk_.opening()) list_next();
 }
 

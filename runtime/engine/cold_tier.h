@@ -174,6 +174,7 @@ class ColdTier final : public sched::TierGate {
   void on_listed(const storage::StoreEvent& event);
   void list_next();
   void choose_lineage();
+  void choose_foreign();
   kv::ColdBlock kept_as(const kv::UnstoredBlock& block, std::span<const std::byte> bytes, Writing& writing);
   bool known_below(const Writing& done);
   void ready_now();
@@ -199,6 +200,8 @@ class ColdTier final : public sched::TierGate {
   std::function<void()> ready_;
   Lineages lineages_;
   std::vector<std::shared_ptr<const kv::Identity>> to_list_;  // still to be asked for; the first is being adopted
+  std::vector<kv::Identity> foreign_found_;         // by the listing
+  std::unordered_set<TenantId> foreign_tenants_;    // those that may reuse what lies there
   std::vector<kv::ChainedBlock> listing_;                     // being adopted
   std::shared_ptr<const storage::StoreListing> records_;
   std::shared_ptr<const storage::StoreListing> exact_records_;  // until all lineages are adopted

@@ -86,6 +86,18 @@ std::vector<std::shared_ptr<const kv::Identity>> Lineages::readable() const {
   return all;
 }
 
+std::shared_ptr<const kv::Identity> Lineages::add_foreign(const kv::Identity& stored) {
+  const Digest256 digest = kv::identity_digest(stored);
+  const auto known = std::find(foreign_digests_.begin(), foreign_digests_.end(), digest);
+  if (known != foreign_digests_.end()) return foreign_[static_cast<std::size_t>(known - foreign_digests_.begin())];
+  if (foreign_.size() == kMaxForeign) return nullptr;
+  auto identity = std::make_shared<kv::Identity>(stored);
+  identity->foreign = static_cast<std::uint8_t>(foreign_.size() + 1);
+  foreign_digests_.push_back(digest);
+  foreign_.push_back(identity);
+  return identity;
+}
+
 std::vector<Digest256> Lineages::rounded_digests() const {
   std::vector<Digest256> digests;
   for (const Known& known : known_) {
@@ -101,6 +113,7 @@ const std::shared_ptr<const kv::Identity>& Lineages::identity_of(KvScheme scheme
 }
 
 const Digest256& Lineages::digest_of(const kv::Identity& identity) const {
+  if (identity.foreign != 0) return foreign_digests_.at(identity.foreign - 1);
   const Known& known = known_[place_of(identity.lineage, identity.by_name)];
   INVARIANT(known.identity != nullptr);
   return known.digest;
@@ -110,7 +123,7 @@ void Lineages::name(storage::StoredBlock& stored, const kv::ColdBlock& cold) con
   const Known& known = known_[place_of(cold.lineage, cold.by_name)];
   INVARIANT(known.identity != nullptr);
   const KvScheme scheme = kernels::kept_scheme(cold.lineage, cold.first_position);
-  stored.identity = known.digest;
+  stored.identity = cold.foreign == 0 ? known.digest : foreign_digests_.at(cold.foreign - 1);
   stored.scheme = static_cast<std::uint32_t>(scheme);
   stored.slice_count = static_cast<std::uint32_t>(layout_.slice_count());
   stored.slice_bytes = static_cast<std::uint32_t>(kernels::coded_slice_bytes(scheme, layout_));

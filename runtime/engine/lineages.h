@@ -3,7 +3,8 @@
 // so of all or because an admin said so of some (compress), and how far a codec may be trusted.
 // Way:      attach (the weights are known) -> choose ... -> detach.
 // Ensures:  what is sampled to lose more than the scheme's bound is rounded no more until the next attach: the choice
-//           steps back to exact and says why. What an admin had rounded can be used whatever is chosen.
+//           steps back to exact and says why. What an admin had rounded can be used whatever is chosen. Foreign
+//           identities, of the same load under another arithmetic, are read only, by tenants that ask for it.
 // Threads:  the engine thread.
 #pragma once
 
@@ -26,6 +27,7 @@ class Lineages {
  public:
   static constexpr std::uint32_t kSampleEvery = 32;  // blocks
   static constexpr std::size_t kSliceStep = 8;       // slices of a sampled block
+  static constexpr std::size_t kMaxForeign = 4;
 
   // Relative error of one sample (root mean square, the worse of K and V) above which a scheme is not used.
   static double bound(kernels::KvScheme scheme);
@@ -43,6 +45,9 @@ class Lineages {
   Result<std::shared_ptr<const kv::Identity>> named(kernels::KvScheme scheme) const;
   // Where a prompt may look beside the exact tree, what loses least first.
   std::vector<std::shared_ptr<const kv::Identity>> readable() const;
+  // An identity of the store that differs in its arithmetic alone; as it is called here. Null: kMaxForeign are known.
+  std::shared_ptr<const kv::Identity> add_foreign(const kv::Identity& stored);
+  const std::vector<std::shared_ptr<const kv::Identity>>& foreign() const { return foreign_; }
   // Every name under which a rounded copy of an exact block of this load may lie.
   std::vector<Digest256> rounded_digests() const;
   const std::shared_ptr<const kv::Identity>& identity_of(kernels::KvScheme scheme, bool by_name) const;
@@ -81,6 +86,8 @@ class Lineages {
   std::array<Known, 2 * kernels::kKvSchemes> known_;
   std::array<Sampler, kernels::kKvSchemes> samplers_;
   std::shared_ptr<const kv::Identity> chosen_;
+  std::vector<std::shared_ptr<const kv::Identity>> foreign_;  // by Identity::foreign, from 1
+  std::vector<Digest256> foreign_digests_;
   kernels::KvLayout layout_{};
   std::string note_;
 };

@@ -20,6 +20,7 @@ kv::ColdBlock cold_from(const StoredBlock& stored, const kv::Identity& identity)
   kv::ColdBlock cold;
   cold.lineage = identity.lineage;
   cold.by_name = identity.by_name;
+  cold.foreign = identity.foreign;
   cold.scope = stored.scope;
   cold.key = stored.key;
   cold.parent = stored.parent;
@@ -120,6 +121,20 @@ void add_by_name(ListedTree& tree, const kv::Identity& identity, const std::set<
   }
 }
 
+void add_foreign(ListedTree& tree, const storage::StoreListing& listing, const kv::Identity& own,
+                 const std::set<Digest256>& present) {
+  std::map<std::string, kv::Identity> by_arithmetic;
+  for (const StoredRecord& record : listing.records) {
+    if (record.kind != kIdentityRecord) continue;
+    const auto identity = identity_from(record.bytes);
+    if (!identity || !present.contains(kv::identity_digest(*identity))) continue;
+    kv::Identity as_own = *identity;
+    as_own.arithmetic_id = own.arithmetic_id;
+    if (as_own == own && *identity != own) by_arithmetic.emplace(identity->arithmetic_id, *identity);
+  }
+  for (auto& [arithmetic, identity] : by_arithmetic) tree.foreign.push_back(std::move(identity));
+}
+
 void add_stale(ListedTree& tree, const storage::StoreListing& listing, const std::set<Digest256>& present) {
   for (const StoredRecord& record : listing.records) {
     if (record.kind != kIdentityRecord) continue;
@@ -140,6 +155,7 @@ ListedTree listed_tree(const storage::StoreListing& listing, std::span<const ten
   std::set<Digest256> present;
   for (const StoredBlock& stored : listing.blocks) present.insert(stored.identity);
   add_by_name(tree, identity, present);
+  add_foreign(tree, listing, identity, present);
   add_stale(tree, listing, present);
   return tree;
 }

@@ -4,6 +4,7 @@
 #include "kernels/layout/kv_kept.h"
 #include "runtime/kv/block_range.h"
 #include "runtime/kv/prefix_cache.h"
+#include "runtime/kv/verdict.h"
 
 namespace larder::engine {
 namespace {
@@ -38,7 +39,7 @@ std::vector<BlockPlacement> placements_of(const kv::PrefixCache& cache, std::spa
         row.pinned = block.pinned;
         row.in_use = block.in_use;
         row.growing = !block.sealed;
-        row.lineage = kernels::kv_scheme_name(block.lineage);
+        row.lineage = kv::lineage_name(block.lineage, block.foreign);
         rows.push_back(std::move(row));
         ++of_run;
       }

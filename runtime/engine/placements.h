@@ -31,7 +31,7 @@ struct BlockPlacement {
   bool pinned = false;
   bool in_use = false;
   bool growing = false;
-  std::string lineage;  // "exact", or the form to which its tokens were rounded
+  std::string lineage;  // "exact", or the form to which its tokens were rounded, or "foreign"
 };
 
 // Consecutive blocks that lie alike share a row. `nodes`: parents before children. `pool`: the pool's tier. `in_ram`:

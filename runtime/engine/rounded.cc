@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// ColdTier and store.codec: which blocks go down rounded, and which prompts may look for them.
+// ColdTier and lineages: which blocks go down rounded, and which prompts may look for those, or for what another
+// arithmetic computed.
 #include <algorithm>
 #include <utility>
 
@@ -24,6 +25,18 @@ void ColdTier::choose_lineage() {
   lineages_.choose(scheme_of(services_.settings.text(settings::Key::kStoreCodec)));
   if (lineages_.chosen() == before || lineages_.chosen() == nullptr) return;
   to_list_.push_back(lineages_.chosen());  // what was rounded so before is found again
+}
+
+// What another arithmetic of this load has computed is listed once some tenant may reuse it.
+void ColdTier::choose_foreign() {
+  foreign_tenants_.clear();
+  for (const tenant::TenantRecord& tenant : services_.registry.tenants()) {
+    if (tenant.foreign) foreign_tenants_.insert(tenant.id);
+  }
+  if (foreign_tenants_.empty()) return;
+  for (const kv::Identity& found : std::exchange(foreign_found_, {})) {
+    if (const auto identity = lineages_.add_foreign(found); identity != nullptr) to_list_.push_back(identity);
+  }
 }
 
 // The block as it is kept below. Rounded, it has a name of its own; what is pinned, or was rounded before, stays as it
@@ -135,7 +148,7 @@ bool ColdTier::known_below(const Writing& done) {
   return cache_.scope_of(done.node).has_value() && cache_.adopt({&*done.rounded, 1}, done.lineage) == 1;
 }
 
-// Exact, unless rounded copies reach further by what is worth reading.
+// Exact, unless rounded copies, or foreign ones where the tenant may use them, reach further by what is worth reading.
 std::shared_ptr<const kv::PromptKeys> ColdTier::keys_for(const sched::SequenceSpec& spec) {
   std::shared_ptr<const kv::PromptKeys> best = Lineages::keys_under(spec.keys, identity_);
   if (!identity_->weights_known || !spec.read || spec.score_prompt || spec.exact) return best;
@@ -146,13 +159,17 @@ std::shared_ptr<const kv::PromptKeys> ColdTier::keys_for(const sched::SequenceSp
     return reads_no_more ? outlook.cached_tokens : outlook.known_tokens;
   };
   std::uint32_t furthest = reach(*best);
-  for (const std::shared_ptr<const kv::Identity>& identity : lineages_.readable()) {
-    if (!cache_.has_root(spec.keys->root, identity)) continue;
-    std::shared_ptr<const kv::PromptKeys> rounded = Lineages::keys_under(spec.keys, identity);
-    const std::uint32_t reached = reach(*rounded);
-    if (reached < furthest + kWorthTokens) continue;
+  const auto look_under = [&](const std::shared_ptr<const kv::Identity>& identity) {
+    if (!cache_.has_root(spec.keys->root, identity)) return;
+    std::shared_ptr<const kv::PromptKeys> other = Lineages::keys_under(spec.keys, identity);
+    const std::uint32_t reached = reach(*other);
+    if (reached < furthest + kWorthTokens) return;
     furthest = reached;
-    best = std::move(rounded);
+    best = std::move(other);
+  };
+  for (const auto& identity : lineages_.readable()) look_under(identity);
+  if (foreign_tenants_.contains(spec.tenant)) {
+    for (const auto& identity : lineages_.foreign()) look_under(identity);
   }
   return best;
 }

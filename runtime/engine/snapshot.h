@@ -44,7 +44,7 @@ struct TreeNode {
   double compute_ms = 0;  // cost to compute this run again at the measured rate
   RequestId made_by{};
   std::string label;              // entry's name where one ends here, else the section's label
-  std::string lineage = "exact";  // or the form to which its tokens were rounded: "int8", "int4"
+  std::string lineage = "exact";  // or the form to which its tokens were rounded: "int8", "int4"; or "foreign"
 };
 
 // At most engine.request_history records, newest last.
@@ -74,6 +74,7 @@ struct TenantInfo {
   std::uint64_t bytes = 0;
   std::uint64_t pinned_bytes = 0;
   std::uint64_t quota_bytes = 0;  // 0: none
+  bool foreign = false;           // may reuse KV that another arithmetic of the same model computed
   std::uint64_t requests = 0;
   std::uint64_t prompt_tokens = 0;
   std::uint64_t cached_tokens = 0;

@@ -41,7 +41,7 @@ void SnapshotBuilder::add_tree(Snapshot& all, const Sources& from, std::uint64_t
       TreeNode node = tree_node(row, *model->loaded(), row_ns, on_device);
       if (const auto name = names.find(row.id); name != names.end()) {
         node.label = name->second;
-      } else if (row.lineage != kernels::KvScheme::kExact) {
+      } else if (row.foreign || row.lineage != kernels::KvScheme::kExact) {
         const auto run = runs.find(model->cache().facts(row.id).key);
         if (run != runs.end()) node.label = run->second;
       }
@@ -78,7 +78,7 @@ TreeNode tree_node(const kv::TreeRow& row, const LoadedModel& model, double row_
   node.compute_ms = row.tokens * row_ns * 1e-6;
   node.made_by = row.made_by;
   node.label = row.label;
-  node.lineage = kernels::kv_scheme_name(row.lineage);
+  node.lineage = kv::lineage_name(row.lineage, row.foreign);
   return node;
 }
 
@@ -197,6 +197,7 @@ void SnapshotBuilder::add_tenants(Snapshot& all, const Sources& from) const {
     info.id = record.id;
     info.name = record.name;
     info.quota_bytes = record.quota_bytes;
+    info.foreign = record.foreign;
     const Use& use = uses[record.id];
     info.blocks = use.blocks;
     info.bytes = use.bytes;

@@ -97,9 +97,14 @@ Status TierJobs::check_codec(const ResidentModel& model, TierOrder& order, const
   }
   const kv::BlockFacts block = model.cache().facts(order.range.node);
   if (block.node.value == 0) return {};  // said by who selects the blocks
+  const std::string run = "run " + std::to_string(order.range.node.value) + " is ";
+  if (block.foreign) {
+    return Error{ErrorCode::kConflict,
+                 run + "of another device or instruction set, and stays as it is: delete it, or have it computed here",
+                 "node"};
+  }
   const bool exact = block.lineage == kernels::KvScheme::kExact;
   if (exact == rounds) return {};
-  const std::string run = "run " + std::to_string(order.range.node.value) + " is ";
   return Error{ErrorCode::kConflict,
                rounds ? run + "rounded to " + kernels::kv_scheme_name(block.lineage) + " already: decompress it first"
                       : run + "exact: there is nothing to decompress",

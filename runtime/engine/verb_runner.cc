@@ -228,6 +228,18 @@ void VerbRunner::run(const Principal&, const CreateTenant& verb, VerbDone done) 
       });
 }
 
+void VerbRunner::run(const Principal&, const SetTenant& verb, VerbDone done) {
+  on_clerk(
+      std::move(done),
+      [verb, &registry = services_.registry]() -> Result<VerbResult> {
+        RETURN_IF_ERROR(registry.set_foreign(verb.tenant, verb.foreign));
+        VerbResult result;
+        result.tenant = verb.tenant;
+        return result;
+      },
+      [](EngineLoop& loop) { loop.disk().apply_settings(); });
+}
+
 void VerbRunner::erase_tenant(TenantId tenant, const ScopeId& scope) {
   for (const RequestId id : loop_.requests().active_of(tenant)) {
     loop_.cancel(id, Error{ErrorCode::kUnauthorized, "the tenant was deleted", ""});

@@ -35,6 +35,7 @@ class VerbRunner {
   void run(const Principal& who, const LoadModel& verb, VerbDone done);
   void run(const Principal& who, const UnloadModel& verb, VerbDone done);
   void run(const Principal& who, const CreateTenant& verb, VerbDone done);
+  void run(const Principal& who, const SetTenant& verb, VerbDone done);
   void run(const Principal& who, const DeleteTenant& verb, VerbDone done);
   void run(const Principal& who, const CreateKey& verb, VerbDone done);
   void run(const Principal& who, const RevokeKey& verb, VerbDone done);

@@ -71,6 +71,10 @@ struct CreateTenant {
   std::string name;  // 1..64 of [A-Za-z0-9 _.-], unique
   std::uint64_t quota_bytes = 0;
 };
+struct SetTenant {
+  TenantId tenant{};
+  bool foreign = false;  // may reuse KV that another arithmetic of the same model computed
+};
 struct DeleteTenant {
   TenantId tenant{};
 };
@@ -95,9 +99,9 @@ struct SetSetting {
   std::string value;
 };
 
-using Verb = std::variant<PinNode, Unpin, DeleteNode, Locate, LoadModel, UnloadModel, CreateTenant, DeleteTenant,
-                          CreateKey, RevokeKey, WarmPack, CancelRequest, SetSetting, MoveBlocks, VerifyBlocks,
-                          CompressBlocks, DecompressBlocks, CancelJob>;
+using Verb = std::variant<PinNode, Unpin, DeleteNode, Locate, LoadModel, UnloadModel, CreateTenant, SetTenant,
+                          DeleteTenant, CreateKey, RevokeKey, WarmPack, CancelRequest, SetSetting, MoveBlocks,
+                          VerifyBlocks, CompressBlocks, DecompressBlocks, CancelJob>;
 
 // What a verb answers; members that do not apply stay empty.
 struct VerbResult {

@@ -154,8 +154,8 @@ void write(JsonWriter& out, const engine::Usage& u) {
 
 void write(JsonWriter& out, const engine::TenantInfo& t) {
   object(out, "id", t.id, "name", t.name, "blocks", t.blocks, "bytes", t.bytes, "pinned_bytes", t.pinned_bytes,
-         "quota_bytes", t.quota_bytes, "requests", t.requests, "prompt_tokens", t.prompt_tokens, "cached_tokens",
-         t.cached_tokens, "running", t.running, "queued", t.queued);
+         "quota_bytes", t.quota_bytes, "foreign", t.foreign, "requests", t.requests, "prompt_tokens", t.prompt_tokens,
+         "cached_tokens", t.cached_tokens, "running", t.running, "queued", t.queued);
 }
 
 void write(JsonWriter& out, const engine::KeyInfo& k) {

@@ -112,6 +112,11 @@ engine::Verb create_tenant(Fields& fields) {
   return verb;
 }
 
+engine::Verb set_tenant(TenantId tenant, Fields& fields) {
+  if (fields.any("foreign") == nullptr) fields.missing("foreign");
+  return engine::SetTenant{tenant, flag_of(fields, "foreign")};
+}
+
 engine::Verb create_key(Fields& fields) {
   engine::CreateKey verb;
   verb.tenant = TenantId{static_cast<std::uint32_t>(id_of(fields, "tenant", kMaxShortId))};
@@ -186,6 +191,7 @@ std::variant<engine::Verb, Fault> verb_of_path(const std::vector<std::string>& s
   if (request) return engine::CancelRequest{RequestId{*id}};
   if (job) return engine::CancelJob{JobId{*id}};
   const auto short_id = static_cast<std::uint32_t>(*id);
+  if (segments.size() == 3) return set_tenant(TenantId{short_id}, fields);
   if (segments.front() == "tenants") return engine::DeleteTenant{TenantId{short_id}};
   return engine::RevokeKey{KeyId{short_id}};
 }
@@ -203,6 +209,7 @@ std::string_view verb_method(const std::vector<std::string>& segments) {
   if (is_named_verb(joined(segments))) return "POST";
   if (segments.size() == 2 && (segments[0] == "tenants" || segments[0] == "keys")) return "DELETE";
   if (segments.size() == 3 && segments[0] == "packs" && segments[2] == "warm") return "POST";
+  if (segments.size() == 3 && segments[0] == "tenants" && segments[2] == "set") return "POST";
   const bool ends = segments.size() == 3 && segments[2] == "cancel";
   if (ends && (segments[0] == "requests" || segments[0] == "jobs")) return "POST";
   return "";

@@ -75,6 +75,9 @@ std::string reuse(const kv::Verdict& v) {
                      counted(v.computed_tokens) + " computed";
   if (v.saved_ms >= 1) text += "; that saved about " + duration(v.saved_ms);
   text += "." + restored(v.restored);
+  if (v.foreign) {
+    return text + " The reused tokens, or their start, were computed on another device or instruction set.";
+  }
   if (v.lineage == kernels::KvScheme::kExact) return text;
   return text + " The reused tokens were kept rounded to " + kernels::kv_scheme_name(v.lineage) + ".";
 }
@@ -169,7 +172,7 @@ void write_counts(JsonWriter& out, const kv::Verdict& v) {
       .member("saved_ms", v.saved_ms)
       .member("prefill_tokens_per_s", v.prefill_tokens_per_s)
       .member("tier", v.tier)
-      .member("lineage", kernels::kv_scheme_name(v.lineage));
+      .member("lineage", kv::lineage_name(v.lineage, v.foreign));
   if (v.restored.tier.empty()) return;
   out.key("restored")
       .begin_object()

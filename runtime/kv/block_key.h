@@ -47,6 +47,9 @@ struct Identity {
   kernels::KvScheme lineage = kernels::KvScheme::kExact;
   // Rounded because an admin said so of these blocks, not because of store.codec: whoever asks may use them.
   bool by_name = false;
+  // Not 0: the KV of another arithmetic of the same load, by number. It is read, and what continues it stays in memory:
+  // no arithmetic would compute that again. In no key: `arithmetic_id` is.
+  std::uint8_t foreign = 0;
 
   // The digest takes the load id's place: for whatever goes by this identity, at once.  Requires: not known yet.
   void learn_weights(const Digest256& digest);

@@ -29,6 +29,7 @@ struct BlockFacts {
   ChainKey key{};              // of a sealed one
   TenantId owner{};
   kernels::KvScheme lineage = kernels::KvScheme::kExact;
+  bool foreign = false;  // Identity::foreign
   std::uint32_t first_position = 0;
   std::uint32_t valid = 0;
   bool sealed = false;

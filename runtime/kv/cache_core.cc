@@ -280,6 +280,7 @@ MatchFacts CacheCore::facts_for(const ClaimState& claim, const Walk& walk, std::
   facts.seen = seen;
   facts.tier = options.tier;
   facts.lineage = claim.keys->identity->lineage;
+  facts.foreign = claim.keys->identity->foreign != 0;
   constexpr std::size_t kContinuation = 64;
   if (walk.nearest != kNoNode && tree.at(walk.nearest).valid > walk.nearest_common) {
     const Node& near = tree.at(walk.nearest);

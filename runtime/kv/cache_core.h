@@ -133,6 +133,8 @@ class CacheCore {
   // Forgets those used longest ago, a sixteenth of the bound at once; their copies stay. False: none may go.
   bool shed_cold();
   void note_unstored(NodeIndex node) noexcept;
+  // Below a root of another arithmetic: what is computed there is not written down.
+  bool is_foreign(NodeIndex node) const { return tree.facts_of(tree.at(node).root).identity->foreign != 0; }
   // The path to the node, as far as it has no copies, parents first.
   std::vector<NodeIndex> unstored_path(NodeIndex end) const;
   // What stands for the exact node under the rounded lineages of the same load; nothing for a rounded one.

@@ -38,7 +38,8 @@ struct ColdBlock {
   WallTime last_hit = 0;
   bool pinned = false;
   kernels::KvScheme lineage = kernels::KvScheme::kExact;
-  bool by_name = false;  // Identity::by_name
+  bool by_name = false;      // Identity::by_name
+  std::uint8_t foreign = 0;  // Identity::foreign
   std::string label;  // where it differs from the parent's
 };
 

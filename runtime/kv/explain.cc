@@ -120,6 +120,7 @@ Verdict explain(const MatchFacts& facts) {
   verdict.copied_tokens = facts.copied;
   verdict.tier = facts.reused > 0 ? facts.tier : "none";
   if (facts.reused > 0) verdict.lineage = facts.lineage;
+  verdict.foreign = facts.reused > 0 && facts.foreign;
   verdict.kind = decide(facts, frame);
   if (verdict.kind == VerdictKind::kDiverged) verdict.divergence = divergence_of(facts);
   if (verdict.kind == VerdictKind::kEvicted) {

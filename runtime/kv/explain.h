@@ -47,6 +47,7 @@ struct MatchFacts {
   std::uint32_t copied = 0;
   std::string tier;
   kernels::KvScheme lineage = kernels::KvScheme::kExact;
+  bool foreign = false;
   std::optional<Sibling> sibling;  // none: the cached run ends at `seen`, or nothing is cached
   // Where the ghosts, or the marks of another identity, end; 0: there are none.
   std::uint32_t ghost_end = 0;

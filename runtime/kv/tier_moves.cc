@@ -105,6 +105,7 @@ BlockFacts PrefixCache::facts(NodeId id) const {
   facts.key = node.key;
   facts.owner = node.owner;
   facts.lineage = core.tree.facts_of(node.root).identity->lineage;
+  facts.foreign = core.tree.facts_of(node.root).identity->foreign != 0;
   facts.first_position = node.first_position;
   facts.valid = node.valid;
   facts.sealed = node.sealed;
@@ -190,7 +191,7 @@ std::optional<UnstoredBlock> PrefixCache::unstored(NodeId id) const {
   const NodeIndex index = core.tree.find(id);
   if (index == kNoNode) return std::nullopt;
   const Node& node = core.tree.at(index);
-  const bool wanted = node.sealed && node.resident() && !node.stored;
+  const bool wanted = node.sealed && node.resident() && !node.stored && !core.is_foreign(index);
   if (!wanted || !core.tree.facts_of(node.root).identity->weights_known) return std::nullopt;
   return UnstoredBlock{node.id, node.block, core.pool.checksum(node.block), core.cold_of(node)};
 }

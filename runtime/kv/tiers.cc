@@ -28,6 +28,7 @@ ColdBlock cold_under(const CacheCore& core, const Node& node, const Identity& id
   cold.pinned = node.pins > 0;
   cold.lineage = identity.lineage;
   cold.by_name = identity.by_name;
+  cold.foreign = identity.foreign;
   if (parent.is_root() || parent.label != node.label) cold.label = node.label;
   return cold;
 }
@@ -353,11 +354,12 @@ void CacheCore::forget_copy(NodeIndex index) noexcept {
 }
 
 void CacheCore::note_unstored(NodeIndex node) noexcept {
-  if (options.lower_tier) unstored.push_back(node);
+  if (options.lower_tier && !is_foreign(node)) unstored.push_back(node);
 }
 
 std::vector<NodeIndex> CacheCore::unstored_path(NodeIndex end) const {
   std::vector<NodeIndex> path;
+  if (is_foreign(end)) return path;
   for (NodeIndex at = end; !tree.at(at).is_root(); at = tree.at(at).parent) {
     if (!tree.at(at).stored) path.push_back(at);
   }

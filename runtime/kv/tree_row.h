@@ -31,6 +31,7 @@ struct TreeRow {
   RequestId made_by{};
   std::string label;  // of the section where the run starts
   kernels::KvScheme lineage = kernels::KvScheme::kExact;
+  bool foreign = false;  // Identity::foreign
 };
 
 }  // namespace larder::kv

@@ -30,6 +30,7 @@ TreeRow row_of(const CacheCore& core, const Node& node, NodeId parent) {
   row.made_by = node.made_by;
   row.label = node.label;
   row.lineage = core.tree.facts_of(node.root).identity->lineage;
+  row.foreign = core.tree.facts_of(node.root).identity->foreign != 0;
   return row;
 }
 

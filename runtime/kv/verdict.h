@@ -77,6 +77,7 @@ struct Verdict {
   double saved_ms = 0;                                    // reused tokens at the measured prefill rate
   double prefill_tokens_per_s = 0;                        // that rate; 0: not measured yet
   kernels::KvScheme lineage = kernels::KvScheme::kExact;  // of the reused tokens
+  bool foreign = false;  // they, or their start, were computed by another arithmetic
   std::string tier = "none";  // where the reused blocks lay: device, host, disk, remote; "none": nothing reused
   std::optional<Divergence> divergence;
   std::optional<Eviction> eviction;
@@ -93,5 +94,10 @@ struct Viewer {
 // What `viewer` may see of a verdict of its own tenant's request: an admin all of it; another tenant's divergence reads
 // cold, another tenant's eviction reads evicted without request and tenant.
 Verdict redact(const Verdict& verdict, const Viewer& viewer);
+
+// "exact", "int8", "int4"; "foreign" whatever the scheme.
+inline const char* lineage_name(kernels::KvScheme scheme, bool foreign) {
+  return foreign ? "foreign" : kernels::kv_scheme_name(scheme);
+}
 
 }  // namespace larder::kv

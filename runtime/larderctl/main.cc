@@ -38,13 +38,15 @@ struct Call {
   Json body = Json::object();
   std::string view = "result";
   std::string tenant;  // a name or id that the body's member `tenant`, or the path, still needs
+  bool tenant_in_path = false;
+  std::string behind_tenant;  // in the path
   bool waits = false;  // it begins a job, which is followed to its end
 };
 
 const std::string kBase = "/larder/v1/";
 
 struct Words {
-  std::string path, name, tenant, label, reason, to;
+  std::string path, name, tenant, label, reason, to, foreign;
   std::uint64_t node = 0, pin = 0, id = 0, quota = 0, ttl_ms = 0, first = 0, blocks = 0;
   bool admin = false, dry_run = false, when_idle = false, on_path = false, below = false, no_wait = false;
 };
@@ -102,12 +104,24 @@ void add_tenants(CLI::App& app, Call& call, Words& words) {
   create->add_option("NAME", words.name)->required();
   create->add_option("--quota", words.quota, "bytes it may hold; 0: no quota");
   create->callback([&] { post(call, "tenants", {{"name", words.name}, {"quota_bytes", words.quota}}); });
+  CLI::App* set = tenants->add_subcommand("set", "change what a tenant may");
+  set->add_option("TENANT", words.tenant, "id or name")->required();
+  set->add_option("--foreign", words.foreign, "on: reuse what another device or instruction set computed")
+      ->required()
+      ->check(CLI::IsMember({"on", "off"}));
+  set->callback([&] {
+    post(call, "tenants/", {{"foreign", words.foreign == "on"}});
+    call.tenant = words.tenant;
+    call.tenant_in_path = true;
+    call.behind_tenant = "/set";
+  });
   CLI::App* erase = tenants->add_subcommand("delete", "delete a tenant and all it has cached");
   erase->add_option("TENANT", words.tenant, "id or name")->required();
   erase->callback([&] {
     call.method = "DELETE";
     call.path = kBase + "tenants/";
     call.tenant = words.tenant;
+    call.tenant_in_path = true;
     call.view = "result";
   });
 }
@@ -259,8 +273,8 @@ int resolve_tenant(const Client& client, Call& call) {
     }
     if (id.empty()) return fail(5, "no tenant is called " + larder::larderctl::printable(call.tenant));
   }
-  if (call.method == "DELETE") {
-    call.path += id;
+  if (call.tenant_in_path) {
+    call.path += id + call.behind_tenant;
   } else {
     call.body["tenant"] = std::strtoull(id.c_str(), nullptr, 10);
   }

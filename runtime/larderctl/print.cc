@@ -174,11 +174,12 @@ std::string request(const Json& r) {
 }
 
 std::string tenants(const Json& body) {
-  std::vector<Row> rows{{"ID", "NAME", "BYTES", "PINNED", "QUOTA", "REQUESTS", "PROMPT", "REUSED"}};
+  std::vector<Row> rows{{"ID", "NAME", "BYTES", "PINNED", "QUOTA", "FOREIGN", "REQUESTS", "PROMPT", "REUSED"}};
   for (const Json& t : at(body, "tenants")) {
     const bool limited = number(at(t, "quota_bytes")) > 0;
     rows.push_back({text(t, "id"), text(t, "name"), bytes(at(t, "bytes")), bytes(at(t, "pinned_bytes")),
-                    limited ? bytes(at(t, "quota_bytes")) : "-", text(t, "requests"), text(t, "prompt_tokens"),
+                    limited ? bytes(at(t, "quota_bytes")) : "-", at(t, "foreign") == true ? "reused" : "-",
+                    text(t, "requests"), text(t, "prompt_tokens"),
                     text(t, "cached_tokens")});
   }
   return table(rows);

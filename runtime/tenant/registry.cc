@@ -220,6 +220,15 @@ Status Registry::set_quota(TenantId id, std::uint64_t quota_bytes) {
   return commit(std::move(next));
 }
 
+Status Registry::set_foreign(TenantId id, bool foreign) {
+  MutexLock change(change_mutex_);
+  std::shared_ptr<State> next = next_state();
+  const auto found = next->tenants.find(id);
+  if (found == next->tenants.end()) return no_tenant(id);
+  found->second.foreign = foreign;
+  return commit(std::move(next));
+}
+
 Result<ScopeId> Registry::delete_tenant(TenantId id) {
   if (id == kHome || id == kLocal) {
     return Error{ErrorCode::kConflict, "the tenants home and local stay; delete their keys instead", {}};

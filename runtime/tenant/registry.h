@@ -43,6 +43,7 @@ struct TenantRecord {
   std::uint64_t quota_bytes = 0;  // 0: none
   WallTime created = 0;
   Scope scope;
+  bool foreign = false;  // may reuse KV that another arithmetic of the same model computed
 };
 
 struct ShareGroup {
@@ -82,6 +83,7 @@ class Registry {
 
   Result<TenantRecord> create_tenant(std::string_view name, std::uint64_t quota_bytes);
   Status set_quota(TenantId id, std::uint64_t quota_bytes);
+  Status set_foreign(TenantId id, bool foreign);
   // Its keys stop working and its secret is destroyed first. Answers the scope whose blocks must go.
   Result<ScopeId> delete_tenant(TenantId id);
 

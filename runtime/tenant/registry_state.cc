@@ -110,6 +110,7 @@ Status read_tenant(Reader body, const storage::SealKey& wrap_key, Registry::Stat
   tenant.quota_bytes = body.number<std::uint64_t>();
   tenant.created = body.number<std::int64_t>();
   ASSIGN_OR_RETURN(tenant.scope, read_scope(body, wrap_key));
+  if (!body.at_end()) tenant.foreign = body.number<std::uint8_t>() == 1;  // there only where it is set
   if (!body.whole()) return corrupt("a tenant's record has the wrong length");
   const TenantId id = tenant.id;
   if (!state.tenants.emplace(id, std::move(tenant)).second) return corrupt("a tenant is there twice");
@@ -190,6 +191,7 @@ std::vector<std::uint8_t> Registry::State::encode(const storage::SealKey& master
     body.number(tenant.quota_bytes);
     body.number(tenant.created);
     write_scope(body, *tenant.scope, wrap_key);
+    if (tenant.foreign) body.number(std::uint8_t{1});
     out.record(Kind::kTenant, body);
   }
   for (const auto& [id, key] : keys) {

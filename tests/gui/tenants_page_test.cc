@@ -67,6 +67,7 @@ class TenantsPageTest : public QObject {
   void tenantsAreToldByShape();
   void keysAreThoseOfTheChosenTenant();
   void newTenantCarriesNameAndLimit();
+  void whetherForeignKvIsReusedIsShownAndSet();
   void refusedTenantKeepsTheDialog();
   void newTenantIsChosenWhenItArrives();
   void keyIsShownOnceAndCopied();
@@ -122,6 +123,25 @@ void TenantsPageTest::newTenantCarriesNameAndLimit() {
   const auto& made = std::get<command::CreateTenant>(rig.client.commands.at(0));
   QCOMPARE(made.name, QStringLiteral("HomeAssistant"));
   QCOMPARE(made.quota_bytes, 384 * kMiB);
+}
+
+void TenantsPageTest::whetherForeignKvIsReusedIsShownAndSet() {
+  PageRig<TenantsPage> rig;
+  rig.show(twoTenants());
+  auto* box = rig.find<QCheckBox>("tenantForeign");
+  QVERIFY(!box->isChecked());
+  QTest::mouseClick(box, Qt::LeftButton);
+  const auto& set = std::get<command::SetTenant>(rig.client.commands.at(0));
+  QCOMPARE(set.tenant, TenantId{1});
+  QVERIFY(set.foreign);
+  auto view = twoTenants();
+  view->tenants[0].foreign = true;
+  rig.show(view);
+  QVERIFY(box->isChecked());
+  rig.client.next.ok = false;
+  QTest::mouseClick(box, Qt::LeftButton);
+  QVERIFY(!std::get<command::SetTenant>(rig.client.commands.at(1)).foreign);
+  QVERIFY2(box->isChecked(), "a refusal leaves what is so");
 }
 
 void TenantsPageTest::refusedTenantKeepsTheDialog() {

@@ -237,6 +237,10 @@ QString missSentence(const SnapshotView& view, const RequestRecord& record) {
 QString restoreText(const Verdict& verdict) {
   QStringList sentences;
   if (verdict.restored) addRestored(sentences, *verdict.restored);
+  if (isForeign(verdict.lineage)) {
+    sentences.push_back(
+        MissText::tr("The reused tokens, or their start, were computed on another device or instruction set."));
+  }
   if (isRounded(verdict.lineage)) {
     sentences.push_back(MissText::tr("The reused tokens were kept rounded to %1.").arg(verdict.lineage));
   }

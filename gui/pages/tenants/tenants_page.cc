@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "gui/pages/tenants/tenants_page.h"
 
+#include <QCheckBox>
 #include <QHBoxLayout>
 #include <QLabel>
 #include <QPushButton>
@@ -60,7 +61,8 @@ TenantsPage::TenantsPage(const QString& title, PageContext context)
       create_(new QPushButton(QLatin1Char(' ') + tr("New &tenant\u2026"))),
       create_key_(new QPushButton(tr("New &key\u2026"))),
       revoke_(new QPushButton(tr("&Revoke\u2026"))),
-      delete_(new QPushButton(tr("&Delete tenant\u2026"))) {
+      delete_(new QPushButton(tr("&Delete tenant\u2026"))),
+      foreign_(new QCheckBox(tr("May reuse what the same model computed on another device or &instruction set"))) {
   create_->setProperty("role", QStringLiteral("primary"));
   create_->setObjectName(QStringLiteral("tenantCreate"));
   create_->setIcon(theme().icon(QStringLiteral("plus"), theme().color(Tone::kOnAccent)));
@@ -71,6 +73,7 @@ TenantsPage::TenantsPage(const QString& title, PageContext context)
   connect(create_key_, &QPushButton::clicked, this, &TenantsPage::askNewKey);
   connect(revoke_, &QPushButton::clicked, this, &TenantsPage::askRevoke);
   connect(delete_, &QPushButton::clicked, this, &TenantsPage::askDelete);
+  connect(foreign_, &QCheckBox::clicked, this, &TenantsPage::setForeign);
   connect(tenants_->selectionModel(), &QItemSelectionModel::currentChanged, this, &TenantsPage::showDetail);
   connect(keys_->selectionModel(), &QItemSelectionModel::currentChanged, this, &TenantsPage::showDetail);
   connect(&client(), &EngineClient::linkChanged, this, &TenantsPage::showDetail);
@@ -102,6 +105,10 @@ QWidget* TenantsPage::buildDetail() {
   held_->titleLine()->addWidget(delete_);
   held_->body()->addWidget(bar_);
   held_->body()->addWidget(figures_);
+  foreign_->setObjectName(QStringLiteral("tenantForeign"));
+  foreign_->setToolTip(
+      tr("Close to what this one would compute and not equal bit for bit; each answer from it says so"));
+  held_->body()->addWidget(foreign_);
   column->addWidget(held_);
   column->addWidget(buildKeys(), 1);
   return detail_;
@@ -178,6 +185,8 @@ void TenantsPage::showDetail() {
   create_key_->setEnabled(canAsk());
   revoke_->setEnabled(canAsk() && chosenKey() != nullptr);
   delete_->setEnabled(canAsk());
+  foreign_->setEnabled(canAsk());
+  foreign_->setChecked(tenant->foreign);
   keys_note_->setText(own_keys_->rowCount() == 0
                           ? tr("No key yet: nothing can reach this tenant until one is created.")
                           : tr("A key is shown once, when it is created; Larder keeps only its hash. \u201cNever\u201d "
@@ -259,6 +268,17 @@ void TenantsPage::askRevoke() {
     });
   });
   dialog->open();
+}
+
+void TenantsPage::setForeign(bool foreign) {
+  const TenantInfo* tenant = chosen();
+  if (tenant == nullptr) return;
+  client().perform(command::SetTenant{tenant->id, foreign}, this,
+                   [this, name = tenant->name](const CommandOutcome& outcome) {
+                     if (outcome.ok) return;
+                     shell().showProblem(tr("The tenant %1 was not changed").arg(name), outcome.message);
+                     refreshNow();
+                   });
 }
 
 void TenantsPage::askDelete() {

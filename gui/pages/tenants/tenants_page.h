@@ -5,6 +5,7 @@
 
 #include "gui/pages/page.h"
 
+class QCheckBox;
 class QLabel;
 class QPushButton;
 class QSortFilterProxyModel;
@@ -42,6 +43,7 @@ class TenantsPage final : public Page {
   void askNewKey();
   void askRevoke();
   void askDelete();
+  void setForeign(bool foreign);
   bool canAsk() const;
   const TenantInfo* chosen() const;
   const KeyInfo* chosenKey() const;
@@ -62,6 +64,7 @@ class TenantsPage final : public Page {
   QPushButton* create_key_;
   QPushButton* revoke_;
   QPushButton* delete_;
+  QCheckBox* foreign_;
   TenantId wanted_{};  // to be chosen as soon as the snapshot has it
 };
 

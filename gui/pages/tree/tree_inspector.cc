@@ -183,6 +183,7 @@ void TreeInspector::showRow(const SnapshotView& view, std::uint64_t key, bool ve
   }
   QVector<QString> chips{tenant != nullptr ? tenant->name : noData()};
   if (node->pinned) chips.push_back(tr("pinned"));
+  if (isForeign(node->lineage)) chips.push_back(tr("computed elsewhere"));
   if (isRounded(node->lineage)) chips.push_back(tr("rounded to %1").arg(node->lineage));
   if (node->growing) chips.push_back(tr("growing"));
   setChips(chips);

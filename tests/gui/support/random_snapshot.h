@@ -65,11 +65,11 @@ inline void fill(Filler& f, larder::Section& s) {
 }
 
 inline void fill(Filler& f, kv::Verdict& v) {
-  auto& [kind, prompt, reused, copied, computed, saved, rate, lineage, tier, divergence, eviction, restored,
+  auto& [kind, prompt, reused, copied, computed, saved, rate, lineage, foreign, tier, divergence, eviction, restored,
          identity_part] = v;
   f.pick(kind, 7);
   f.pick(lineage, kernels::kKvSchemes);
-  f.fill(prompt, reused, copied, computed, saved, rate, tier, identity_part);
+  f.fill(prompt, reused, copied, computed, saved, rate, foreign, tier, identity_part);
   if (f.coin()) {
     auto& [token, section, here, cached, here_run, cached_run, equal_after, by, owner] = divergence.emplace();
     f.fill(token, section, here, cached, here_run, cached_run, equal_after, by, owner);
@@ -104,8 +104,8 @@ inline void fill(Filler& f, engine::RequestRecord& r) {
 }
 
 inline void fill(Filler& f, engine::TenantInfo& t) {
-  auto& [id, name, blocks, bytes, pinned, quota, requests, prompt, cached, running, queued] = t;
-  f.fill(id, name, blocks, bytes, pinned, quota, requests, prompt, cached, running, queued);
+  auto& [id, name, blocks, bytes, pinned, quota, foreign, requests, prompt, cached, running, queued] = t;
+  f.fill(id, name, blocks, bytes, pinned, quota, foreign, requests, prompt, cached, running, queued);
 }
 
 inline void fill(Filler& f, engine::KeyInfo& k) {

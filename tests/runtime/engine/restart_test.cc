@@ -124,6 +124,83 @@ TEST_F(Restart, WithOtherArithmeticTheMissNamesIt) {
       [&] { rig_->options().fake.arithmetic_id = "fake/1"; });
 }
 
+// What another arithmetic computed is nobody's until a tenant asks for it, is named where it is used, and is not mixed
+// with what this one computes.
+TEST_F(Restart, WhatOtherArithmeticComputedIsReusedByTenantsThatAskForIt) {
+  open();
+  const std::vector<Token> first = prompt(200);
+  const std::vector<Token> second = prompt(300);
+  const std::vector<Token> third = prompt(250);
+  for (const auto& each : {first, second, third}) ASSERT_TRUE(ask(each).ok());
+  wait_stored(7 + 10 + 8);
+  rig_->options().fake.arithmetic_id = "fake/2";
+  restart();
+  EXPECT_EQ(ask(first).finished->verdict.kind, VerdictKind::kOtherIdentity);
+  const auto foreign_blocks = [](const Snapshot& seen) {
+    std::pair<std::uint64_t, std::uint64_t> all_and_stored;
+    for (const engine::TreeNode& node : *seen.tree) {
+      if (node.lineage != "foreign") continue;
+      all_and_stored.first += node.blocks;
+      all_and_stored.second += node.stored_blocks;
+    }
+    return all_and_stored;
+  };
+  EXPECT_EQ(foreign_blocks(*rig_->fresh(rig_->admin())).first, 0u);
+
+  const TenantId home = rig_->admin().tenant;
+  ASSERT_TRUE(rig_->perform(rig_->admin(), engine::SetTenant{home, true}).ok());
+  ASSERT_TRUE(rig_->wait_until([&](const Snapshot& seen) { return foreign_blocks(seen).first == 25; }));
+  const Collected reused = ask(second);
+  ASSERT_TRUE(reused.ok());
+  EXPECT_EQ(reused.finished->usage.cached_tokens, 299u);
+  EXPECT_TRUE(reused.finished->verdict.foreign);
+  EXPECT_EQ(reused.finished->verdict.tier, "disk");
+  EXPECT_EQ(reused.finished->verdict.kind, VerdictKind::kFullPrefix);
+  // What this arithmetic has itself is not given up for it.
+  const Collected own = ask(first);
+  EXPECT_FALSE(own.finished->verdict.foreign);
+  EXPECT_EQ(own.finished->usage.cached_tokens, 199u);
+  // What continues it is found again, stays in memory, and leaves what lies on disk as it was.
+  std::vector<Token> longer = second;
+  const std::vector<Token> more = prompt(100);
+  longer.insert(longer.end(), more.begin(), more.end());
+  ASSERT_TRUE(ask(longer).ok());
+  const Collected again = ask(longer);
+  EXPECT_EQ(again.finished->usage.cached_tokens, 399u);
+  EXPECT_TRUE(again.finished->verdict.foreign);
+  ASSERT_TRUE(rig_->wait_until([](const Snapshot& seen) { return seen.store.queued_blocks == 0; }));
+  const auto [all, stored] = foreign_blocks(*rig_->fresh(rig_->admin()));
+  EXPECT_GT(all, stored);
+  EXPECT_EQ(stored, 25u);
+
+  ASSERT_TRUE(rig_->perform(rig_->admin(), engine::SetTenant{home, false}).ok());
+  const Collected alone = ask(third);
+  EXPECT_FALSE(alone.finished->verdict.foreign);
+  EXPECT_EQ(alone.finished->usage.cached_tokens, 0u);
+  EXPECT_EQ(alone.finished->verdict.kind, VerdictKind::kOtherIdentity);
+
+  // Under its own arithmetic it is exact again, and nothing that the other one added to it is there.
+  rig_->options().fake.arithmetic_id = "fake/1";
+  restart();
+  const Collected back = ask(longer);
+  EXPECT_FALSE(back.finished->verdict.foreign);
+  EXPECT_EQ(back.finished->usage.cached_tokens, 300u);
+}
+
+TEST_F(Restart, OnlyOtherArithmeticIsForeign) {
+  open();
+  ASSERT_TRUE(rig_->perform(rig_->admin(), engine::SetTenant{rig_->admin().tenant, true}).ok());
+  const std::vector<Token> tokens = prompt(200);
+  ASSERT_TRUE(ask(tokens).ok());
+  wait_stored(7);
+  rig_->options().settings.emplace_back("pool.kv_type", "f32");
+  rig_->options().fake.arithmetic_id = "fake/2";
+  restart();
+  const Collected missed = ask(tokens);
+  EXPECT_EQ(missed.finished->verdict.kind, VerdictKind::kOtherIdentity);
+  EXPECT_EQ(missed.finished->usage.cached_tokens, 0u);
+}
+
 TEST_F(Restart, EveryPartOfAnIdentityComesBackFromItsRecord) {
   kv::Identity identity;
   identity.weights.fill(7);

@@ -138,7 +138,7 @@ TEST(Verbs, RevokedKeysStopAndTheAdminRightIsAsked) {
                                            engine::LoadModel{},    engine::UnloadModel{}, engine::CreateTenant{},
                                            engine::DeleteTenant{}, engine::CreateKey{},   engine::RevokeKey{},
                                            engine::WarmPack{},     engine::SetSetting{},  engine::MoveBlocks{},
-                                           engine::VerifyBlocks{}, engine::CancelJob{}};
+                                           engine::VerifyBlocks{}, engine::CancelJob{},   engine::SetTenant{}};
   for (const engine::Verb& verb : verbs) {
     EXPECT_EQ(rig.perform(guest, verb).error().code, ErrorCode::kForbidden) << verb.index();
   }

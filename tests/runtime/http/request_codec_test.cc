@@ -320,6 +320,8 @@ TEST(ControlRequest, EveryVerbIsRead) {
   EXPECT_EQ(std::get<engine::UnloadModel>(verb("POST", {"models", "unload"}, R"({"model":1})")).model.value, 1u);
   EXPECT_EQ(std::get<engine::CreateTenant>(verb("POST", {"tenants"}, R"({"name":"kids"})")).name, "kids");
   EXPECT_EQ(std::get<engine::DeleteTenant>(verb("DELETE", {"tenants", "5"}, "")).tenant.value, 5u);
+  const auto set = std::get<engine::SetTenant>(verb("POST", {"tenants", "5", "set"}, R"({"foreign":true})"));
+  EXPECT_TRUE(set.tenant.value == 5 && set.foreign);
   const auto key = std::get<engine::CreateKey>(verb("POST", {"keys"}, R"({"tenant":2,"label":"ha","admin":true})"));
   EXPECT_TRUE(key.tenant.value == 2 && key.label == "ha" && key.admin);
   EXPECT_EQ(std::get<engine::RevokeKey>(verb("DELETE", {"keys", "6"}, "")).key.value, 6u);
@@ -363,6 +365,8 @@ TEST(ControlRequest, FaultsNameTheirMember) {
       {{"models", "load"}, R"({"path":"a\u0000b"})", "path"},
       {{"tenants"}, R"({"name":""})", "name"},
       {{"tenants"}, R"({"name":"a\nb"})", "name"},
+      {{"tenants", "5", "set"}, "{}", "foreign"},
+      {{"tenants", "5", "set"}, R"({"foreign":"on"})", "foreign"},
       {{"keys"}, R"({"tenant":4294967296})", "tenant"},
       {{"settings"}, R"({"key":"api.lan"})", "value"},
       {{"settings"}, R"({"key":"api.lan","value":[]})", "value"},
@@ -391,7 +395,7 @@ TEST(ControlRequest, FaultsNameTheirMember) {
 TEST(ControlRequest, UnknownPathsAndIdsAreNotFound) {
   for (const auto& path : std::vector<std::vector<std::string>>{
            {}, {"nothing"}, {"tenants", "x"}, {"tenants", "-1"}, {"keys", "99999999999"}, {"requests", "1", "stop"},
-           {"jobs", "x", "cancel"}, {"jobs", "1"},
+           {"jobs", "x", "cancel"}, {"jobs", "1"}, {"tenants", "x", "set"}, {"tenants", "1", "get"},
            {"tenants", ".."}, {"packs", "a"}, {"keys", ""}}) {
     for (const char* method : {"POST", "DELETE", ""}) {
       const auto outcome = parse_verb(method, path, "", kLimits);

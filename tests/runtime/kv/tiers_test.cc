@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "runtime/kv/block_range.h"
 #include "tests/runtime/kv/cache_world.h"
 
 namespace larder::kv {
@@ -53,6 +54,30 @@ TEST(Tiers, ABlockIsAskedForOnceAndParentsComeFirst) {
   }
   EXPECT_EQ(positions, (std::vector<std::uint32_t>{0, 32, 64, 96}));
   EXPECT_FALSE(world.cache.next_unstored().has_value());
+}
+
+TEST(Tiers, WhatIsComputedBelowAForeignRootIsNotWrittenDown) {
+  CacheWorld world({.lower_tier = true});
+  auto foreign = test::make_identity();
+  foreign->arithmetic_id = "another";
+  foreign->foreign = 1;
+  world.identity = foreign;
+  world.serve(tokens_from(1, 100));
+  EXPECT_FALSE(world.cache.next_unstored().has_value());
+  NodeId end{};
+  for (const TreeRow& row : world.cache.describe()) {
+    EXPECT_TRUE(row.foreign);
+    end = row.id;
+  }
+  EXPECT_FALSE(world.cache.unstored(end).has_value());
+  EXPECT_TRUE(world.cache.facts(end).foreign);
+  PinRequest pin;
+  pin.node = end;
+  ASSERT_TRUE(world.cache.pin(pin).ok());
+  world.cache.store_again(end);
+  EXPECT_FALSE(world.cache.has_unstored());
+  Claim again = world.open(tokens_from(1, 100));
+  EXPECT_TRUE(again.verdict().foreign);
 }
 
 TEST(Tiers, WithoutALowerTierNothingIsRemembered) {

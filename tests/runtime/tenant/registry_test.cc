@@ -49,12 +49,18 @@ TEST_F(RegistryTest, TenantsKeysScopesQuotasAndGroupsPersist) {
     scope = registry->tenant(anna)->scope->secret();
     secret = registry->create_key(anna, "phone", false, false)->secret;
     ASSERT_TRUE(registry->set_quota(kHome, 77).ok());
+    ASSERT_TRUE(registry->set_foreign(kHome, true).ok());
+    ASSERT_TRUE(registry->set_foreign(anna, true).ok());
+    ASSERT_TRUE(registry->set_foreign(anna, false).ok());
+    EXPECT_EQ(registry->set_foreign(TenantId{99}, true).error().code, ErrorCode::kNotFound);
     ASSERT_TRUE(registry->create_group("family", {anna, kHome, anna}).ok());
   }
   const auto registry = open();
   EXPECT_EQ(registry->tenant_named("Anna")->id, anna);
   EXPECT_EQ(registry->tenant(anna)->quota_bytes, 1000u);
   EXPECT_EQ(registry->tenant(kHome)->quota_bytes, 77u);
+  EXPECT_TRUE(registry->tenant(kHome)->foreign);
+  EXPECT_FALSE(registry->tenant(anna)->foreign);
   EXPECT_EQ(registry->tenant(anna)->scope->secret(), scope);
   const auto who = registry->authenticate(secret);
   ASSERT_TRUE(who.ok());
