@@ -39,7 +39,7 @@ Error refusal(const RoomWish& wish, const Staying& staying) {
 
 }  // namespace
 
-Result<std::vector<ModelId>> room_for(const RoomWish& wish, std::vector<ResidentFacts> residents) {
+Result<std::vector<ModelId>> room_for(const RoomWish& wish, const std::vector<ResidentFacts>& residents) {
   std::vector<ModelId> going;
   Staying staying;
   std::vector<ResidentFacts> idle;

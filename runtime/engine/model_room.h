@@ -33,6 +33,6 @@ struct RoomWish {
 };
 
 // Those that go, in order.
-Result<std::vector<ModelId>> room_for(const RoomWish& wish, std::vector<ResidentFacts> residents);
+Result<std::vector<ModelId>> room_for(const RoomWish& wish, const std::vector<ResidentFacts>& residents);
 
 }  // namespace larder::engine

@@ -288,7 +288,7 @@ void ColdTier::drop_if_over(std::uint64_t id) {
 kv::Restored ColdTier::opened(SeqId seq) {
   const auto found = restores_.find(seq.value);
   if (found == restores_.end()) return {};
-  const kv::Restored note = found->second.note;
+  kv::Restored note = found->second.note;
   forget(seq);
   return note;
 }

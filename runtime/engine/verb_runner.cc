@@ -29,7 +29,7 @@ bool needs_admin(const Verb& verb) {
 
 }  // namespace
 
-void VerbRunner::perform(const Principal& who, const Verb& verb, VerbDone done) {
+void VerbRunner::perform(const Principal& who, const Verb& verb, const VerbDone& done) {
   if (loop_.closing()) return;
   loop_.works_for(done);
   if (needs_admin(verb) && !who.admin) {
@@ -68,7 +68,7 @@ VerbDone VerbRunner::as_job(const std::string& verb, VerbDone done) {
   return job_done;
 }
 
-void VerbRunner::run(const Principal& who, const PinNode& verb, VerbDone done) {
+void VerbRunner::run(const Principal& who, const PinNode& verb, const VerbDone& done) {
   ResidentModel* model = model_with(loop_.models(), verb.node);
   if (model == nullptr) return done->answer(no_model());
   kv::PrefixCache* cache = &model->cache();
@@ -92,7 +92,7 @@ void VerbRunner::run(const Principal& who, const PinNode& verb, VerbDone done) {
   done->answer(std::move(result));
 }
 
-void VerbRunner::run(const Principal&, const Unpin& verb, VerbDone done) {
+void VerbRunner::run(const Principal&, const Unpin& verb, const VerbDone& done) {
   if (loop_.models().all().empty()) return done->answer(no_model());
   if (verb.pin.value != 0) {
     Status status;
@@ -109,7 +109,7 @@ void VerbRunner::run(const Principal&, const Unpin& verb, VerbDone done) {
   done->answer(VerbResult{});
 }
 
-void VerbRunner::run(const Principal&, const DeleteNode& verb, VerbDone done) {
+void VerbRunner::run(const Principal&, const DeleteNode& verb, const VerbDone& done) {
   ResidentModel* model = model_with(loop_.models(), verb.node);
   if (model == nullptr) return done->answer(no_model());
   const std::vector<Digest256> rounded = model->cold().lineages().rounded_digests();
@@ -128,7 +128,7 @@ void VerbRunner::run(const Principal&, const DeleteNode& verb, VerbDone done) {
   done->answer(std::move(result));
 }
 
-void VerbRunner::run(const Principal& who, const Locate& verb, VerbDone done) {
+void VerbRunner::run(const Principal& who, const Locate& verb, const VerbDone& done) {
   const ResidentModel* resident = model_with(loop_.models(), verb.node);
   if (resident == nullptr) return done->answer(no_model());
   const kv::PrefixCache& cache = resident->cache();
@@ -154,20 +154,20 @@ void VerbRunner::run(const Principal& who, const Locate& verb, VerbDone done) {
   done->answer(std::move(result));
 }
 
-void VerbRunner::run(const Principal& who, const MoveBlocks& verb, VerbDone done) {
+void VerbRunner::run(const Principal& who, const MoveBlocks& verb, const VerbDone& done) {
   const TierVerb kind = verb.keep ? TierVerb::kCopy : TierVerb::kMove;
   answer_job(loop_.tiers().order(who, kind, verb.what, verb.to, verb.dry_run), done);
 }
 
-void VerbRunner::run(const Principal& who, const VerifyBlocks& verb, VerbDone done) {
+void VerbRunner::run(const Principal& who, const VerifyBlocks& verb, const VerbDone& done) {
   answer_job(loop_.tiers().order(who, TierVerb::kVerify, verb.what, {}, verb.dry_run), done);
 }
 
-void VerbRunner::run(const Principal& who, const CompressBlocks& verb, VerbDone done) {
+void VerbRunner::run(const Principal& who, const CompressBlocks& verb, const VerbDone& done) {
   answer_job(loop_.tiers().order(who, TierVerb::kCompress, verb.what, verb.scheme, verb.dry_run), done);
 }
 
-void VerbRunner::run(const Principal& who, const DecompressBlocks& verb, VerbDone done) {
+void VerbRunner::run(const Principal& who, const DecompressBlocks& verb, const VerbDone& done) {
   answer_job(loop_.tiers().order(who, TierVerb::kDecompress, verb.what, {}, verb.dry_run), done);
 }
 
@@ -182,7 +182,7 @@ void VerbRunner::answer_job(Result<JobInfo> job, const VerbDone& done) {
   done->answer(std::move(result));
 }
 
-void VerbRunner::run(const Principal&, const CancelJob& verb, VerbDone done) {
+void VerbRunner::run(const Principal&, const CancelJob& verb, const VerbDone& done) {
   if (const Status status = loop_.tiers().cancel(verb.job); !status.ok()) return done->answer(status.error());
   loop_.want_snapshot();
   done->answer(VerbResult{});
@@ -282,7 +282,7 @@ void VerbRunner::run(const Principal&, const RevokeKey& verb, VerbDone done) {
   });
 }
 
-void VerbRunner::run(const Principal& who, const CancelRequest& verb, VerbDone done) {
+void VerbRunner::run(const Principal& who, const CancelRequest& verb, const VerbDone& done) {
   const RequestRecord* record = loop_.requests().find(verb.request);
   if (record == nullptr || (!who.admin && record->tenant != who.tenant.value)) {
     return done->answer(

@@ -20,7 +20,7 @@ class VerbRunner {
  public:
   VerbRunner(EngineLoop& loop, Services& services) : loop_(loop), services_(services) {}
 
-  void perform(const Principal& who, const Verb& verb, VerbDone done);
+  void perform(const Principal& who, const Verb& verb, const VerbDone& done);
 
   // Second halves of verbs that come back through the inbox.
   void erase_tenant(TenantId tenant, const ScopeId& scope);
@@ -28,10 +28,10 @@ class VerbRunner {
                    const sched::SequenceReport& report, JobId id_of_job, const VerbDone& job);
 
  private:
-  void run(const Principal& who, const PinNode& verb, VerbDone done);
-  void run(const Principal& who, const Unpin& verb, VerbDone done);
-  void run(const Principal& who, const DeleteNode& verb, VerbDone done);
-  void run(const Principal& who, const Locate& verb, VerbDone done);
+  void run(const Principal& who, const PinNode& verb, const VerbDone& done);
+  void run(const Principal& who, const Unpin& verb, const VerbDone& done);
+  void run(const Principal& who, const DeleteNode& verb, const VerbDone& done);
+  void run(const Principal& who, const Locate& verb, const VerbDone& done);
   void run(const Principal& who, const LoadModel& verb, VerbDone done);
   void run(const Principal& who, const UnloadModel& verb, VerbDone done);
   void run(const Principal& who, const CreateTenant& verb, VerbDone done);
@@ -40,13 +40,13 @@ class VerbRunner {
   void run(const Principal& who, const CreateKey& verb, VerbDone done);
   void run(const Principal& who, const RevokeKey& verb, VerbDone done);
   void run(const Principal& who, const WarmPack& verb, VerbDone done);
-  void run(const Principal& who, const CancelRequest& verb, VerbDone done);
+  void run(const Principal& who, const CancelRequest& verb, const VerbDone& done);
   void run(const Principal& who, const SetSetting& verb, VerbDone done);
-  void run(const Principal& who, const MoveBlocks& verb, VerbDone done);
-  void run(const Principal& who, const VerifyBlocks& verb, VerbDone done);
-  void run(const Principal& who, const CompressBlocks& verb, VerbDone done);
-  void run(const Principal& who, const DecompressBlocks& verb, VerbDone done);
-  void run(const Principal& who, const CancelJob& verb, VerbDone done);
+  void run(const Principal& who, const MoveBlocks& verb, const VerbDone& done);
+  void run(const Principal& who, const VerifyBlocks& verb, const VerbDone& done);
+  void run(const Principal& who, const CompressBlocks& verb, const VerbDone& done);
+  void run(const Principal& who, const DecompressBlocks& verb, const VerbDone& done);
+  void run(const Principal& who, const CancelJob& verb, const VerbDone& done);
 
   void on_clerk(VerbDone done, std::function<Result<VerbResult>()> work, LoopTask then = {});
   void promise_run(JobId job, const std::string& what, NodeId end);
