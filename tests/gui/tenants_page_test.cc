@@ -130,7 +130,7 @@ void TenantsPageTest::whetherForeignKvIsReusedIsShownAndSet() {
   rig.show(twoTenants());
   auto* box = rig.find<QCheckBox>("tenantForeign");
   QVERIFY(!box->isChecked());
-  QTest::mouseClick(box, Qt::LeftButton);
+  box->click();
   const auto& set = std::get<command::SetTenant>(rig.client.commands.at(0));
   QCOMPARE(set.tenant, TenantId{1});
   QVERIFY(set.foreign);
@@ -139,7 +139,7 @@ void TenantsPageTest::whetherForeignKvIsReusedIsShownAndSet() {
   rig.show(view);
   QVERIFY(box->isChecked());
   rig.client.next.ok = false;
-  QTest::mouseClick(box, Qt::LeftButton);
+  box->click();
   QVERIFY(!std::get<command::SetTenant>(rig.client.commands.at(1)).foreign);
   QVERIFY2(box->isChecked(), "a refusal leaves what is so");
 }
