@@ -15,6 +15,7 @@ std::atomic<std::uint64_t> seen{0};
 std::atomic<std::uint64_t> failed{0};
 std::uint64_t first_failing = 0;
 std::uint64_t failing_count = 0;
+MemoryKind failing_kind = MemoryKind::kOurs;
 pthread_t armed_thread{};
 char armed_name[16] = {};  // empty: armed_thread alone
 std::uint64_t armings = 0;
@@ -39,21 +40,22 @@ bool counts_here(std::uint64_t arming) {
   return here.counts && here.paused == 0;
 }
 
-bool runs_out() {
+bool runs_out(MemoryKind kind = MemoryKind::kOurs) {
   const std::uint64_t arming = armed.load(std::memory_order_acquire);
-  if (arming == 0 || !counts_here(arming)) return false;
+  if (arming == 0 || kind != failing_kind || !counts_here(arming)) return false;
   const std::uint64_t nth = seen.fetch_add(1) + 1;
   if (first_failing == 0 || nth < first_failing || nth - first_failing >= failing_count) return false;
   failed.fetch_add(1);
   return true;
 }
 
-void arm(const char* name, std::uint64_t nth, std::uint64_t burst) {
+void arm(const char* name, std::uint64_t nth, std::uint64_t burst, MemoryKind kind) {
   armed.store(0, std::memory_order_release);
   seen.store(0);
   failed.store(0);
   first_failing = nth;
   failing_count = burst;
+  failing_kind = kind;
   armed_thread = pthread_self();
   std::memset(armed_name, 0, sizeof armed_name);
   std::strncpy(armed_name, name, sizeof armed_name - 1);
@@ -62,8 +64,11 @@ void arm(const char* name, std::uint64_t nth, std::uint64_t burst) {
 
 }  // namespace
 
-void arm_memory(std::uint64_t nth, std::uint64_t burst) { arm("", nth, burst); }
-void arm_memory_of(const char* thread_name, std::uint64_t nth, std::uint64_t burst) { arm(thread_name, nth, burst); }
+void arm_memory(std::uint64_t nth, std::uint64_t burst, MemoryKind kind) { arm("", nth, burst, kind); }
+void arm_memory_of(const char* thread_name, std::uint64_t nth, std::uint64_t burst, MemoryKind kind) {
+  arm(thread_name, nth, burst, kind);
+}
+bool library_memory_runs_out() { return runs_out(MemoryKind::kLibrary); }
 MemorySeen memory_seen() { return {seen.load(), failed.load()}; }
 
 MemorySeen disarm_memory() {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Memory that runs out on purpose: a test program that links this has operator new of its own, which counts the
 // allocations of the armed thread and fails those that it was told to.
-// Use:      arm_memory(n), disarm_memory() around one call; the n-th allocation in it throws std::bad_alloc.
+// Use:      arm_memory(n), disarm_memory() around one call; the n-th allocation in it throws std::bad_alloc. A test
+//           that makes a library allocate through its own functions asks library_memory_runs_out() there.
 //           each_allocation runs a call once for every allocation in it, n = 1, 2 and so on, until it passes.
 // Ensures:  what other threads allocate, or this one while it is paused, neither counts nor fails.
 // Threads:  one at a time arms; the armed one may be another, by its name (base/thread_name.h).
@@ -12,10 +13,15 @@
 
 namespace larder::test {
 
+// What counts and fails: operator new, or what goes through library_memory_runs_out.
+enum class MemoryKind : std::uint8_t { kOurs, kLibrary };
+
 // The n-th allocation from now on fails, and the `burst` - 1 that follow it.  nth 0: they are only counted.
-void arm_memory(std::uint64_t nth, std::uint64_t burst = 1);
+void arm_memory(std::uint64_t nth, std::uint64_t burst = 1, MemoryKind kind = MemoryKind::kOurs);
 // The same for every thread of that name.
-void arm_memory_of(const char* thread_name, std::uint64_t nth, std::uint64_t burst = 1);
+void arm_memory_of(const char* thread_name, std::uint64_t nth, std::uint64_t burst = 1,
+                   MemoryKind kind = MemoryKind::kOurs);
+bool library_memory_runs_out();
 // How many there were since, and how many of them failed.
 struct MemorySeen {
   std::uint64_t allocations = 0;
