@@ -5,6 +5,7 @@
 #include <thread>
 #include <utility>
 
+#include "runtime/base/out_of_memory.h"
 #include "storage/seal.h"
 #include "storage/store_loader.h"
 #include "storage/store_reader.h"
@@ -12,6 +13,26 @@
 #include "storage/store_writer.h"
 
 namespace larder::storage {
+namespace {
+
+// What was queued since goes again unless it was kept: a call takes all of it or nothing.
+template <typename Task>
+class Queued {
+ public:
+  explicit Queued(std::deque<Task>& queue) : queue_(queue), size_(queue.size()) {}
+  ~Queued() {
+    while (queue_.size() > size_) queue_.pop_back();
+  }
+  Queued(const Queued&) = delete;
+  Queued& operator=(const Queued&) = delete;
+  void keep() { size_ = queue_.size(); }
+
+ private:
+  std::deque<Task>& queue_;
+  std::size_t size_;
+};
+
+}  // namespace
 
 class BlockStore::Core {
  public:
@@ -42,8 +63,7 @@ class BlockStore::Core {
     {
       MutexLock lock(state.mutex);
       if (state.stopping || state.writes.size() >= 2 * state.queue_blocks) return false;
-      state.expect(1);
-      state.writes.push_back({ticket, std::move(work)});
+      state.ask({ticket, std::move(work)}, 1);
     }
     state.write_wanted.notify_one();
     return true;
@@ -61,12 +81,19 @@ BlockStore::~BlockStore() = default;
 
 Result<std::unique_ptr<BlockStore>> BlockStore::open(StoreConfig config, std::vector<StoreScope> scopes, Disk& disk,
                                                      const Clock& clock, std::function<void()> wake) {
+  Result<std::unique_ptr<BlockStore>> store = no_memory();
+  static_cast<void>(had_memory([&] { store = open_with(config, scopes, disk, clock, std::move(wake)); }));
+  for (StoreScope& scope : scopes) wipe(scope.secret);
+  return store;
+}
+
+Result<std::unique_ptr<BlockStore>> BlockStore::open_with(StoreConfig& config, const std::vector<StoreScope>& scopes,
+                                                          Disk& disk, const Clock& clock,
+                                                          std::function<void()> wake) {
   auto core = std::make_unique<Core>(config, disk, clock, std::move(wake));
   StoreLoader loader(core->state, config, scopes);
-  Result<std::unique_ptr<StoreWriter>> writer = loader.load();
-  for (StoreScope& scope : scopes) wipe(scope.secret);
-  if (!writer.ok()) return writer.error();
-  core->start(std::move(writer).value());
+  ASSIGN_OR_RETURN(std::unique_ptr<StoreWriter> writer, loader.load());
+  core->start(std::move(writer));
   return std::unique_ptr<BlockStore>(new BlockStore(std::move(core)));
 }
 
@@ -76,8 +103,8 @@ void BlockStore::add_scope(const StoreScope& scope) {
   auto keys = std::make_shared<const ScopeKeys>(scope.id, scope.secret, salt);
   StoreState& state = core_->state;
   MutexLock lock(state.mutex);
-  state.shredded.erase(scope.id);
   state.scopes.emplace(scope.id, std::move(keys));
+  state.shredded.erase(scope.id);
 }
 
 std::size_t BlockStore::put(std::span<const PutBlock> blocks) {
@@ -88,12 +115,13 @@ std::size_t BlockStore::put(std::span<const PutBlock> blocks) {
     if (state.stopping) return 0;
     const Ticks now = state.clock.now();
     taken = std::min(blocks.size(), state.queue_blocks - std::min(state.queue_blocks, state.queued_puts));
-    state.expect(2 * taken);
-    for (const PutBlock& put : blocks.first(taken)) {
-      state.writes.push_back({put.ticket, PutTask{put, now}});
-      ++state.queued_puts;
-      state.queued_put_bytes += put.bytes.size();
-    }
+    state.reserve_events(2 * taken);
+    Queued queued(state.writes);
+    for (const PutBlock& put : blocks.first(taken)) state.writes.push_back({put.ticket, PutTask{put, now}});
+    queued.keep();
+    state.expected += 2 * taken;
+    state.queued_puts += taken;
+    for (const PutBlock& put : blocks.first(taken)) state.queued_put_bytes += put.bytes.size();
   }
   if (taken > 0) state.write_wanted.notify_one();
   return taken;
@@ -107,8 +135,11 @@ std::size_t BlockStore::get(std::span<const GetBlock> blocks) {
     if (state.stopping) return 0;
     const Ticks now = state.clock.now();
     taken = std::min(blocks.size(), state.queue_blocks - std::min(state.queue_blocks, state.reads.size()));
-    state.expect(taken);
+    state.reserve_events(taken);
+    Queued queued(state.reads);
     for (const GetBlock& get : blocks.first(taken)) state.reads.push_back({get, now});
+    queued.keep();
+    state.expected += taken;
   }
   if (taken > 0) state.read_wanted.notify_one();
   return taken;
@@ -167,17 +198,20 @@ void BlockStore::shred(const ScopeId& scope, std::uint64_t ticket) {
   {
     MutexLock lock(state.mutex);
     const auto found = state.scopes.find(scope);
+    std::set<ScopeId> named{scope};
+    state.reserve_events(1);
     if (found == state.scopes.end()) {
       StoreEvent nothing;
       nothing.kind = StoreEvent::Kind::kShredded;
       nothing.ticket = ticket;
       nothing.scope = scope;
-      state.tell(std::move(nothing), 0);
+      state.expected += 1;
+      state.tell(std::move(nothing), 1);
     } else {
-      state.expect(1);
-      state.writes.push_front({ticket, ShredTask{std::move(found->second)}});
+      state.writes.push_front({ticket, ShredTask{found->second}});
+      state.expected += 1;
       state.scopes.erase(found);
-      state.shredded.insert(scope);
+      state.shredded.merge(named);
     }
   }
   state.write_wanted.notify_one();

@@ -10,9 +10,10 @@
 //           floor are kept in real bytes, which can be recounted from the files. A copy in memory that does not hold
 //           is dropped, and the block read from disk.
 // Errors:   open: kUnsupported (newer format: the folder is untouched), kCorrupt, kIo (the tier cannot be used; the
-//           message is the reason to show). Later failures are events and counters, never lost silently. A call that
-//           runs out of memory throws std::bad_alloc and has taken at most what went before in the same call; on the
-//           store's own threads a lack of memory is a refused put, a missed read or a failed request.
+//           message is the reason to show), kUnavailable (no memory; the folder holds what it held). Later
+//           failures are events and counters, never lost silently. A call that runs out of memory throws
+//           std::bad_alloc and has taken nothing; on the store's own threads a lack of memory, SQLite's too, is a
+//           refused put, a missed read or a failed request, and what destroys keys is tried again until it is done.
 // Bounds:   queue_blocks puts and as many reads wait; a call takes as many as fit and answers how many. Staging
 //           memory 4 MiB, and one coded block for coding. Index about 250 bytes a block.
 // Owns:     two threads: one reads; one writes, commits and evicts, at low priority.
@@ -107,7 +108,8 @@ class BlockStore {
   std::size_t put(std::span<const PutBlock> blocks);
   std::size_t get(std::span<const GetBlock> blocks);
 
-  // Each is answered by one event with its ticket, after the commit; false: the queue is full, nothing will come.
+  // Each is answered by one event with its ticket, after the commit; false: the queue is full, nothing will come. Where
+  // the answer has an error nothing was changed, and a listing is empty.
   bool remove(const ScopeId& scope, std::vector<BlockKey> keys, std::uint64_t ticket);
   bool set_pinned(const ScopeId& scope, std::vector<BlockKey> keys, bool pinned, std::uint64_t ticket);
   bool put_record(StoredRecord record, std::uint64_t ticket);  // replaces; at most 64 KiB
@@ -131,6 +133,8 @@ class BlockStore {
 
  private:
   class Core;
+  static Result<std::unique_ptr<BlockStore>> open_with(StoreConfig& config, const std::vector<StoreScope>& scopes,
+                                                       Disk& disk, const Clock& clock, std::function<void()> wake);
   explicit BlockStore(std::unique_ptr<Core> core);
   std::unique_ptr<Core> core_;
 };

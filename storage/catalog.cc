@@ -14,6 +14,9 @@ namespace larder::storage {
 namespace {
 
 constexpr const char* kSuffixes[] = {"", "-wal", "-journal"};
+constexpr const char* kBegin = "BEGIN IMMEDIATE";
+constexpr const char* kCommit = "COMMIT";
+constexpr const char* kRollback = "ROLLBACK";
 
 // Element i takes a file from version i to i + 1.
 constexpr const char* kMigrations[kCatalogVersion] = {
@@ -72,6 +75,7 @@ class Catalog::Connection {
 
   Error failure(int code) const {
     const int kind = code & 0xff;
+    if (kind == SQLITE_NOMEM || code == SQLITE_IOERR_NOMEM) return no_memory();
     ErrorCode as = ErrorCode::kIo;
     if (kind == SQLITE_FULL) as = ErrorCode::kResourceExhausted;
     if (kind == SQLITE_CORRUPT || kind == SQLITE_NOTADB) as = ErrorCode::kCorrupt;
@@ -85,11 +89,20 @@ class Catalog::Connection {
     for (const auto& [text, made] : statements_) {
       if (text == sql) return made;
     }
+    if (statements_.size() == statements_.capacity()) statements_.reserve(2 * statements_.size() + 16);
     sqlite3_stmt* made = nullptr;
     const int code = sqlite3_prepare_v3(db_, sql, -1, SQLITE_PREPARE_PERSISTENT, &made, nullptr);
     if (code != SQLITE_OK) return failure(code);
     statements_.emplace_back(sql, made);
     return made;
+  }
+
+  // Its statement is there since the opening. Where SQLite has no memory even so, settle tries again.
+  void rollback();
+  // What follows is in no transaction that failed and could not be rolled back.
+  Status settle() {
+    rollback();
+    return sqlite3_get_autocommit(db_) != 0 ? Status{} : Status{no_memory()};
   }
 
  private:
@@ -101,6 +114,7 @@ class Catalog::Connection {
   const std::string path_;
   sqlite3* db_ = nullptr;
   std::vector<std::pair<const char*, sqlite3_stmt*>> statements_;
+  sqlite3_stmt* rollback_ = nullptr;
 };
 
 namespace {
@@ -172,6 +186,7 @@ Status each(Connection& connection, const char* sql, Row row) {
 }  // namespace
 
 Status Catalog::Connection::open() {
+  if (!files_.registered()) return no_memory();
   const int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_PRIVATECACHE;
   const int code = sqlite3_open_v2(path_.c_str(), &db_, flags, files_.name().c_str());
   if (code != SQLITE_OK) return failure(code);
@@ -183,6 +198,7 @@ Status Catalog::Connection::open() {
   RETURN_IF_ERROR(set_up());
   RETURN_IF_ERROR(migrate());
   RETURN_IF_ERROR(check());
+  ASSIGN_OR_RETURN(rollback_, statement(kRollback));
   sqlite3_db_config(db_, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 0, nullptr);
   return {};
 }
@@ -209,14 +225,25 @@ Status Catalog::Connection::migrate() {
   return run(steps.c_str());
 }
 
+// SQLite's check also calls damaged what it could not read; the disk knows of that.
 Status Catalog::Connection::check() {
+  const std::uint64_t failures = files_.failures();
   std::string found;
   RETURN_IF_ERROR(each(*this, "PRAGMA integrity_check(1)", [&](const Run& run) {
     const auto text = run.blob(0);
     found.assign(text.begin(), text.end());
   }));
-  if (found != "ok") return Error{ErrorCode::kCorrupt, "the catalog is damaged: " + found, path_};
-  return {};
+  if (found == "ok") return {};
+  if (files_.failures() != failures) {
+    return Error{ErrorCode::kIo, "the catalog cannot be read: " + files_.last_failure(), path_};
+  }
+  return Error{ErrorCode::kCorrupt, "the catalog is damaged: " + found, path_};
+}
+
+void Catalog::Connection::rollback() {
+  if (sqlite3_get_autocommit(db_) != 0) return;  // SQLite may have rolled back by itself after a failure
+  Run run(rollback_);
+  static_cast<void>(run.step());
 }
 
 Catalog::Catalog(std::unique_ptr<Connection> connection) : connection_(std::move(connection)) {}
@@ -235,14 +262,14 @@ Status Catalog::remove(Disk& disk, const std::string& path) {
   return {};
 }
 
-Status Catalog::begin() { return change(*connection_, "BEGIN IMMEDIATE"); }
-
-Status Catalog::commit() { return change(*connection_, "COMMIT"); }
-
-void Catalog::rollback() {
-  // SQLite may have rolled back by itself after a failure.
-  if (sqlite3_get_autocommit(connection_->db()) == 0) static_cast<void>(change(*connection_, "ROLLBACK"));
+Status Catalog::begin() {
+  RETURN_IF_ERROR(connection_->settle());
+  return change(*connection_, kBegin);
 }
+
+Status Catalog::commit() { return change(*connection_, kCommit); }
+
+void Catalog::rollback() { connection_->rollback(); }
 
 Status Catalog::put_scope(const ScopeRow& row) {
   return change(*connection_, "INSERT OR REPLACE INTO scopes VALUES(?,?)", row.tag, row.salt);
@@ -332,6 +359,7 @@ Result<std::optional<BlockRow>> Catalog::block(const ExtentId& at) {
 }
 
 Status Catalog::each_block(const std::function<void(const BlockRow&)>& row) {
+  RETURN_IF_ERROR(connection_->settle());
   BlockRow one;
   return each(*connection_, "SELECT place, generation, sealed FROM blocks ORDER BY place", [&](const Run& run) {
     one.at = {static_cast<std::uint32_t>(run.number(0) >> 32), static_cast<std::uint32_t>(run.number(0))};
@@ -343,6 +371,7 @@ Status Catalog::each_block(const std::function<void(const BlockRow&)>& row) {
 }
 
 Status Catalog::each_record(const std::function<void(const RecordRow&)>& row) {
+  RETURN_IF_ERROR(connection_->settle());
   RecordRow one;
   return each(*connection_, "SELECT scope, kind, id, sealed FROM records ORDER BY scope, kind, id",
               [&](const Run& run) {
@@ -356,6 +385,7 @@ Status Catalog::each_record(const std::function<void(const RecordRow&)>& row) {
 }
 
 Status Catalog::checkpoint() {
+  RETURN_IF_ERROR(connection_->settle());
   const int code = sqlite3_wal_checkpoint_v2(connection_->db(), nullptr, SQLITE_CHECKPOINT_TRUNCATE, nullptr, nullptr);
   return code == SQLITE_OK ? Status{} : Status{connection_->failure(code)};
 }

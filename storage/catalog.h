@@ -4,9 +4,10 @@
 // Shapes:   storage/FORMAT.md, "catalog.db".
 // Requires: one Catalog per file: it is the only connection, writes and checkpoints alike.
 // Ensures:  commit answers ok only when the change survives power loss; after a failed one nothing of it is there for
-//           this connection. A file of a newer version is left untouched.
+//           this connection. A file of a newer version is left untouched. What cannot be read is not called damaged.
 // Errors:   open: kUnsupported (newer), kCorrupt (not a whole catalog), kIo. Else kIo, kResourceExhausted, kCorrupt,
-//           with SQLite's and the disk's words.
+//           with SQLite's and the disk's words. kUnavailable or std::bad_alloc for want of memory. A rollback that
+//           found none is made up for before the next transaction, listing or checkpoint.
 // Owns:     the connection.    Threads: one.    Units: bytes.
 #pragma once
 
@@ -25,6 +26,12 @@
 namespace larder::storage {
 
 inline constexpr int kCatalogVersion = 1;
+
+// Memory ran out, the store's or SQLite's own; told from a full disk by its code. The words need none.
+inline Error no_memory() { return {ErrorCode::kUnavailable, "out of memory", ""}; }
+inline bool lacks_memory(const Status& status) {
+  return !status.ok() && status.error().code == ErrorCode::kUnavailable;
+}
 
 using ScopeTag = Bytes<16>;  // stands for a scope; made from its secret, tells nothing of its id
 

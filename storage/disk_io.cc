@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <chrono>
 #include <new>
@@ -26,12 +27,10 @@ constexpr std::size_t kThreads = 4;  // of a queue without io_uring
 // Operations done by blocking calls on a few threads.
 class ThreadQueue final : public DiskQueue {
  public:
-  explicit ThreadQueue(std::size_t pieces) : staging_(pieces), waiting_(pieces), done_(pieces) {
-    for (std::size_t i = 0; i < std::min(pieces, kThreads); ++i) threads_.emplace_back([this] { work(); });
-  }
-  ~ThreadQueue() override {
-    for (std::size_t i = 0; i < threads_.size(); ++i) waiting_.push_reserved(DiskOp{});  // no file: stop
-    for (std::thread& thread : threads_) thread.join();
+  explicit ThreadQueue(std::size_t pieces) : staging_(pieces), waiting_(pieces), done_(pieces), threads_(waiting_) {
+    const std::size_t count = std::min(pieces, kThreads);
+    threads_.all.reserve(count);
+    for (std::size_t i = 0; i < count; ++i) threads_.all.emplace_back([this] { work(); });
   }
   ThreadQueue(const ThreadQueue&) = delete;
   ThreadQueue& operator=(const ThreadQueue&) = delete;
@@ -39,32 +38,36 @@ class ThreadQueue final : public DiskQueue {
   std::size_t pieces() const override { return staging_.pieces(); }
   std::span<std::byte> piece(std::size_t index) override { return staging_.piece(index); }
   void submit(const DiskOp& op) override { waiting_.push_reserved(op); }
-  DiskDone wait() override { return next(done_); }
+  DiskDone wait() override {
+    std::optional<DiskDone> done;
+    while (!done) done = done_.pop_for(std::chrono::hours(1));
+    return std::move(*done);
+  }
 
  private:
-  template <typename T>
-  static T next(Inbox<T>& inbox) {
-    std::optional<T> message;
-    while (!message) message = inbox.pop_for(std::chrono::hours(1));
-    return std::move(*message);
-  }
+  // They end, without memory, also where the last of them could not be started.
+  struct Threads {
+    explicit Threads(Inbox<DiskOp>& its_work) : work(its_work) {}
+    ~Threads() {
+      stopping = true;
+      work.close();
+      for (std::thread& thread : all) thread.join();
+    }
+    Threads(const Threads&) = delete;
+    Threads& operator=(const Threads&) = delete;
+
+    Inbox<DiskOp>& work;
+    std::atomic<bool> stopping{false};
+    std::vector<std::thread> all;
+  };
 
   void work() {
     for (;;) {
-      const DiskOp op = next(waiting_);
-      if (op.file == nullptr) return;
-      DiskDone done{op.tag, 0, {}};
-      run(op, done);
+      const std::optional<DiskOp> op = waiting_.pop_for(std::chrono::hours(1));
+      if (!op && threads_.stopping) return;
+      if (!op) continue;
+      DiskDone done = run_blocking(*op, staging_.piece(op->piece), 0);
       while (!answer(done)) std::this_thread::yield();
-    }
-  }
-
-  // A lack of memory is an operation that failed.
-  void run(const DiskOp& op, DiskDone& done) {
-    try {
-      done = run_blocking(op, staging_.piece(op.piece), 0);
-    } catch (const std::bad_alloc&) {
-      done.status = Error{ErrorCode::kIo, "out of memory", ""};
     }
   }
 
@@ -81,7 +84,7 @@ class ThreadQueue final : public DiskQueue {
   Staging staging_;
   Inbox<DiskOp> waiting_;
   Inbox<DiskDone> done_;
-  std::vector<std::thread> threads_;
+  Threads threads_;
 };
 
 class PosixDisk final : public Disk {
@@ -107,12 +110,13 @@ Result<std::unique_ptr<DiskFile>> PosixDisk::open(const std::string& path, OpenA
   int flags = O_RDWR | O_CLOEXEC | O_NOFOLLOW;
   if (as == OpenAs::kCreateNew) flags |= O_CREAT | O_EXCL;
   if (as == OpenAs::kCreateOrExisting) flags |= O_CREAT;
-  int fd = ::open(path.c_str(), flags | (direct ? O_DIRECT : 0), 0600);
+  auto file = std::make_unique<PosixFile>(path);
+  bool opened = file->open(flags | (direct ? O_DIRECT : 0));
   // Some file systems know no direct access: the same calls then go through the page cache. The failed try may have
   // made the file already.
-  if (fd < 0 && errno == EINVAL && direct) fd = ::open(path.c_str(), flags & ~O_EXCL, 0600);
-  if (fd < 0) return disk_error("cannot open", path, errno);
-  return std::unique_ptr<DiskFile>(std::make_unique<PosixFile>(fd, path));
+  if (!opened && errno == EINVAL && direct) opened = file->open(flags & ~O_EXCL);
+  if (!opened) return disk_error("cannot open", path, errno);
+  return std::unique_ptr<DiskFile>(std::move(file));
 }
 
 Status PosixDisk::make_folder(const std::string& path) {
@@ -135,16 +139,18 @@ Status PosixDisk::sync_folder(const std::string& path) {
 }
 
 Result<std::vector<std::string>> PosixDisk::list(const std::string& folder) {
-  DIR* dir = ::opendir(folder.c_str());
+  struct Close {
+    void operator()(DIR* dir) const { ::closedir(dir); }
+  };
+  const std::unique_ptr<DIR, Close> dir(::opendir(folder.c_str()));
   if (dir == nullptr) return disk_error("cannot list", folder, errno);
   std::vector<std::string> names;
   errno = 0;
-  while (const dirent* entry = ::readdir(dir)) {
+  while (const dirent* entry = ::readdir(dir.get())) {
     const std::string_view name = entry->d_name;
     if (name != "." && name != "..") names.emplace_back(name);
   }
   const int failed = errno;
-  ::closedir(dir);
   if (failed != 0) return disk_error("cannot list", folder, failed);
   std::sort(names.begin(), names.end());
   return names;

@@ -5,7 +5,8 @@
 // Requires: direct files: offsets, sizes and memory are multiples of kDiskAlign.
 // Ensures:  a read or write is whole or an Error; a short one is an Error. A failed sync says that what was written
 //           since the last good one may be lost.
-// Errors:   kNotFound, kConflict (create: it is there), kResourceExhausted (no space, quota), kIo; with the path.
+// Errors:   kNotFound, kConflict (create: it is there), kResourceExhausted (no space, quota), kIo; with the path. For
+//           want of memory a call throws std::bad_alloc and has opened and sent nothing; DiskQueue::wait answers kIo.
 // Threads:  Disk any; a DiskFile one writer, any readers; a DiskQueue has one owner.    Units: bytes.
 #pragma once
 

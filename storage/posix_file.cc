@@ -12,6 +12,8 @@
 #include <cerrno>
 #include <system_error>
 
+#include "runtime/base/out_of_memory.h"
+
 namespace larder::storage {
 
 Error disk_error(const char* what, const std::string& path, int number) {
@@ -22,7 +24,14 @@ Error disk_error(const char* what, const std::string& path, int number) {
   return Error{code, std::string(what) + ": " + std::system_category().message(number), path};
 }
 
-PosixFile::~PosixFile() { ::close(fd_); }
+PosixFile::~PosixFile() {
+  if (fd_ >= 0) ::close(fd_);
+}
+
+bool PosixFile::open(int flags) {
+  fd_ = ::open(path_.c_str(), flags, 0600);
+  return fd_ >= 0;
+}
 
 Result<std::size_t> PosixFile::read(std::uint64_t offset, std::span<std::byte> into) {
   std::size_t done = 0;
@@ -97,19 +106,18 @@ Staging::Staging(std::size_t pieces) : pieces_(pieces) {
 Staging::~Staging() { ::munmap(base_, pieces_ * kStagingPiece); }
 
 DiskDone run_blocking(const DiskOp& op, std::span<std::byte> piece, std::size_t done_bytes) {
-  DiskDone done{op.tag, done_bytes, {}};
+  DiskDone done{op.tag, done_bytes, Error{ErrorCode::kIo, "out of memory", ""}};
   const std::span<std::byte> rest = piece.first(op.bytes).subspan(done_bytes);
-  if (op.kind == DiskOp::Kind::kWrite) {
-    done.status = op.file->write(op.offset + done_bytes, rest);
-    done.bytes = op.bytes;
-    return done;
-  }
-  const Result<std::size_t> got = op.file->read(op.offset + done_bytes, rest);
-  if (got.ok()) {
-    done.bytes += *got;
-  } else {
-    done.status = got.error();
-  }
+  static_cast<void>(had_memory([&] {
+    if (op.kind == DiskOp::Kind::kWrite) {
+      done.status = op.file->write(op.offset + done_bytes, rest);
+      done.bytes = op.bytes;
+      return;
+    }
+    Result<std::size_t> got = op.file->read(op.offset + done_bytes, rest);
+    done.bytes += got.ok() ? *got : 0;
+    done.status = got.ok() ? Status{} : Status{std::move(got).error()};
+  }));
   return done;
 }
 

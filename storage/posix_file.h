@@ -16,10 +16,13 @@ Error disk_error(const char* what, const std::string& path, int number);
 
 class PosixFile final : public DiskFile {
  public:
-  PosixFile(int fd, std::string path) : fd_(fd), path_(std::move(path)) {}
+  explicit PosixFile(std::string path) : path_(std::move(path)) {}
   ~PosixFile() override;
   PosixFile(const PosixFile&) = delete;
   PosixFile& operator=(const PosixFile&) = delete;
+
+  // False: errno says why. Needs no memory, so that nothing is made which is not held.
+  bool open(int flags);
 
   Result<std::size_t> read(std::uint64_t offset, std::span<std::byte> into) override;
   Status write(std::uint64_t offset, std::span<const std::byte> bytes) override;
@@ -34,7 +37,7 @@ class PosixFile final : public DiskFile {
   const std::string& path() const { return path_; }
 
  private:
-  const int fd_;
+  int fd_ = -1;
   const std::string path_;
 };
 
@@ -54,7 +57,8 @@ class Staging {
   std::byte* base_;
 };
 
-// Runs the operation, or what is left of it after `bytes` of it were done, on the calling thread.
+// Runs the operation, or what is left of it after `bytes` of it were done, on the calling thread. A lack of memory is
+// an operation that failed.
 DiskDone run_blocking(const DiskOp& op, std::span<std::byte> piece, std::size_t done_bytes);
 
 // uring.cc. Null where the kernel refuses; `why` says so.

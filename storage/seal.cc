@@ -83,6 +83,7 @@ CipherKey::~CipherKey() { wipe(key_); }
 class SealStream::Machine {
  public:
   virtual ~Machine() = default;
+  virtual bool ok() const { return true; }
   virtual void update(const std::byte* in, std::byte* out, std::size_t size) = 0;
   virtual SealTag finish() = 0;
   virtual bool opened_whole(const SealTag& tag) = 0;
@@ -93,14 +94,15 @@ class SealStream::AesGcm final : public Machine {
   AesGcm(Direction direction, const CipherKey& key, const SealNonce& nonce, std::span<const std::uint8_t> associated)
       : context_(EVP_CIPHER_CTX_new()) {
     const int sealing = direction == Direction::kSeal ? 1 : 0;
-    INVARIANT(context_ != nullptr);
-    INVARIANT(EVP_CipherInit_ex(context_, EVP_aes_256_gcm(), nullptr, key.key().data(), nonce.data(), sealing) == 1);
     int taken = 0;
-    INVARIANT(EVP_CipherUpdate(context_, nullptr, &taken, associated.data(), static_cast<int>(associated.size())) == 1);
+    ok_ = context_ != nullptr &&
+          EVP_CipherInit_ex(context_, EVP_aes_256_gcm(), nullptr, key.key().data(), nonce.data(), sealing) == 1 &&
+          EVP_CipherUpdate(context_, nullptr, &taken, associated.data(), static_cast<int>(associated.size())) == 1;
   }
   ~AesGcm() override { EVP_CIPHER_CTX_free(context_); }
   AesGcm(const AesGcm&) = delete;
   AesGcm& operator=(const AesGcm&) = delete;
+  bool ok() const override { return ok_; }
 
   void update(const std::byte* in, std::byte* out, std::size_t size) override {
     constexpr std::size_t kAtOnce = std::size_t{1} << 30;  // lengths are int there
@@ -129,6 +131,7 @@ class SealStream::AesGcm final : public Machine {
 
  private:
   EVP_CIPHER_CTX* context_;
+  bool ok_ = false;
 };
 
 // The library's one-shot construction, opened up so that a message may come in pieces: key stream block 0 keys the
@@ -199,6 +202,8 @@ SealStream::SealStream(Direction direction, const CipherKey& key, const SealNonc
 }
 
 SealStream::~SealStream() = default;
+
+bool SealStream::ok() const { return machine_->ok(); }
 
 void SealStream::update(std::span<const std::byte> in, std::span<std::byte> out) {
   INVARIANT(in.size() == out.size());

@@ -68,6 +68,8 @@ class SealStream {
   SealStream(const SealStream&) = delete;
   SealStream& operator=(const SealStream&) = delete;
 
+  // False: the library had no memory for it, and nothing below may be called.
+  bool ok() const;
   // Requires: the sizes are equal; of all pieces but the last a multiple of 64. `out` may be `in`.
   void update(std::span<const std::byte> in, std::span<std::byte> out);
   SealTag finish();                       // Requires: kSeal

@@ -109,6 +109,7 @@ BlockSealer::BlockSealer(std::shared_ptr<const CipherKey> key, const ExtentPlace
   }
   stream_.emplace(SealStream::Direction::kSeal, *key_, header.nonce,
                   associated_data(place, facts_size, payload.size(), header.nonce));
+  if (!stream_->ok()) return;
   const std::span<std::byte> sealed = std::span(head_).subspan(kExtentHeader);
   stream_->update(sealed, sealed);
 }
@@ -162,6 +163,7 @@ Miss BlockOpener::take_head(std::span<const std::byte> piece) {
   if (header.facts_bytes != facts_size || header.payload_bytes != into_.size()) return Miss::kFormat;
   stream_.emplace(SealStream::Direction::kOpen, *key_, header.nonce,
                   associated_data(place_, facts_size, into_.size(), header.nonce));
+  if (!stream_->ok()) return Miss::kReadFailed;
   facts_.resize(facts_size);
   stream_->update(piece.subspan(kExtentHeader, facts_size), facts_);
   return Miss::kNone;

@@ -51,6 +51,8 @@ class BlockSealer {
   BlockSealer(std::shared_ptr<const CipherKey> key, const ExtentPlace& place, const StoredBlock& block,
               std::span<const std::byte> payload);
 
+  // False: there was no memory for the cipher, and fill may not be called.
+  bool ok() const { return stream_->ok(); }
   // block_checksum of what will be sealed.
   std::uint64_t checksum() const { return checksum_; }
   // The next piece's bytes; 0: the block is complete.    Requires: room for kStagingPiece.

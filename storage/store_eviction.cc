@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The half of StoreWriter that keeps the disk within its limits.
 #include <algorithm>
+#include <new>
 
 #include "storage/store_writer.h"
 
@@ -49,53 +50,79 @@ bool StoreWriter::make_room(const ScopeTag& scope, std::uint64_t extent_bytes, W
     MutexLock lock(state_.mutex);
     cap = state_.limits.cap_bytes;
   }
-  return evict(std::max(extent_bytes, std::min(cap / 32, kMostEvictedAtOnce)), newer_than, refusal);
+  const Result<bool> evicted =
+      evict(std::max(extent_bytes, std::min(cap / 32, kMostEvictedAtOnce)), newer_than, refusal);
+  if (!evicted.ok()) refusal = Refusal::kCommitFailed;
+  return evicted.ok() && *evicted;
 }
 
-// Takes leaves by the policy's order until `bytes` are free, in one commit. False: nothing may go.
-bool StoreWriter::evict(std::uint64_t bytes, WallTime newer_than, Refusal& refusal) {
+// Leaves by the policy's order, until they free `bytes`. They cannot be read from here on, so that no new read begins,
+// and each has room for its event. Where memory runs out after the first ones, those are all.
+Result<std::vector<StoreIndex::Entry>> StoreWriter::choose_victims(std::uint64_t bytes, WallTime newer_than,
+                                                                   Refusal& refusal) {
   std::vector<StoreIndex::Entry> victims;
-  {
-    MutexLock lock(state_.mutex);
-    for (std::uint64_t found = 0; found < bytes;) {
-      const StoreIndex::Entry* victim = state_.index.victim(state_.clock.wall());
-      if (victim == nullptr) break;
-      if (victim->last_hit > newer_than) {
-        if (victims.empty()) refusal = Refusal::kOlderThanAll;
-        break;
-      }
-      found += victim->bytes;
-      victims.push_back(*victim);
-      state_.index.erase(victims.back().key);  // not found from here on, so no new read begins
+  MutexLock lock(state_.mutex);
+  for (std::uint64_t found = 0; found < bytes;) {
+    StoreIndex::Entry* victim = state_.index.victim(state_.clock.wall());
+    if (victim == nullptr) break;
+    if (victim->last_hit > newer_than) {
+      if (victims.empty()) refusal = Refusal::kOlderThanAll;
+      break;
     }
+    try {
+      state_.reserve_events(1);
+      victims.push_back(*victim);
+    } catch (const std::bad_alloc&) {
+      if (victims.empty()) return no_memory();
+      break;
+    }
+    ++state_.expected;
+    found += victim->bytes;
+    state_.index.set_leaving(*victim, true);
   }
+  return victims;
+}
+
+// Their rows could not be deleted.
+void StoreWriter::let_stay(const std::vector<StoreIndex::Entry>& victims) {
+  MutexLock lock(state_.mutex);
+  state_.expected -= victims.size();
+  for (const StoreIndex::Entry& victim : victims) {
+    state_.index.set_leaving(*state_.index.find(victim.scope, victim.key), false);
+  }
+}
+
+// Takes leaves until `bytes` are free, in one commit. False: nothing may go, and nothing went.
+Result<bool> StoreWriter::evict(std::uint64_t bytes, WallTime newer_than, Refusal& refusal) {
+  ASSIGN_OR_RETURN(const std::vector<StoreIndex::Entry> victims, choose_victims(bytes, newer_than, refusal));
   if (victims.empty()) return false;
   const Status committed = in_transaction([&]() -> Status {
     for (const StoreIndex::Entry& victim : victims) RETURN_IF_ERROR(catalog_->remove_block(victim.at));
     return {};
   });
-  if (committed.ok()) {
-    for (const StoreIndex::Entry& victim : victims) room_->give_back(victim.at);
-  } else {
-    refusal = Refusal::kCommitFailed;  // the extents stay taken until the next open reclaims or lists them
+  if (!committed.ok()) {
+    let_stay(victims);
+    return committed.error();
   }
   {
     MutexLock lock(state_.mutex);
     for (const StoreIndex::Entry& victim : victims) {
+      room_->give_back(victim.at);
+      state_.index.erase(victim.key);
       StoreEvent event;
       event.kind = StoreEvent::Kind::kEvicted;
       event.scope = victim.scope;
       event.key = victim.key;
       event.bytes = victim.bytes;
-      state_.tell(std::move(event), 0);
+      state_.tell(std::move(event), 1);
     }
   }
   state_.wake();
-  return committed.ok();
+  return true;
 }
 
 // After the limits changed: gives room back until they hold or nothing may go any more.
-void StoreWriter::keep_limits() {
+Status StoreWriter::keep_limits() {
   {
     MutexLock lock(state_.mutex);
     state_.index.ram().set_cap(state_.limits.ram_bytes);
@@ -109,16 +136,19 @@ void StoreWriter::keep_limits() {
       cap = state_.limits.cap_bytes;
     }
     std::uint64_t taken = room_->real_bytes() + catalog_->allocated_bytes();
-    if (taken <= cap) return;
-    static_cast<void>(catalog_->checkpoint());  // the log counts too, and no eviction would shorten it
+    if (taken <= cap) return {};
+    const Status cut = catalog_->checkpoint();  // the log counts too, and no eviction would shorten it
+    if (lacks_memory(cut)) return cut;
     taken = room_->real_bytes() + catalog_->allocated_bytes();
-    if (taken <= cap) return;
+    if (taken <= cap) return {};
     std::vector<std::uint32_t> removed;
     const std::uint64_t freed = room_->squeeze(nobody, 0, taken - cap, removed);
     forget_files(removed);
     if (freed > 0) continue;
     Refusal refusal = Refusal::kNone;
-    if (!evict(std::min(taken - cap, kMostEvictedAtOnce), state_.clock.wall(), refusal)) return;
+    const WallTime now = state_.clock.wall();
+    ASSIGN_OR_RETURN(const bool evicted, evict(std::min(taken - cap, kMostEvictedAtOnce), now, refusal));
+    if (!evicted) return {};
   }
 }
 

@@ -6,15 +6,10 @@
 #include "runtime/base/invariant.h"
 
 namespace larder::storage {
-namespace {
-
-constexpr std::size_t kSpareLeaves = 64;  // so that a block that is read is listed again without new memory
-
-}  // namespace
 
 StoreIndex::StoreIndex(std::unique_ptr<EvictionPolicy> policy)
     : order_(policy != nullptr ? std::move(policy) : std::make_unique<LeafLru>()) {
-  order_.reserve(kSpareLeaves);
+  order_.reserve(0, kPolicyQueues);
 }
 
 StoreIndex::Entry* StoreIndex::find(const ScopeId& scope, const BlockKey& key) {
@@ -28,16 +23,18 @@ void StoreIndex::insert(const StoredBlock& block, const ExtentId& at, std::uint6
   // What needs memory first.
   if (free_slots_.empty() && slots_.capacity() == slots_.size()) slots_.reserve(2 * slots_.size() + 64);
   free_slots_.reserve(slots_.capacity());
+  order_.reserve(slots_.capacity(), kPolicyQueues);  // every entry may become a leaf that may go
   Slots named;
   named.emplace(block.key, slot);
   by_key_.reserve(by_key_.size() + 1);
-  std::uint32_t& siblings = children_[block.parent];
+  Children& siblings = children_[block.parent];
   if (free_slots_.empty()) {
     slots_.emplace_back();
   } else {
     free_slots_.pop_back();
   }
-  ++siblings;
+  ++siblings.all;
+  ++siblings.staying;
   Entry& entry = slots_[slot];
   entry = Entry{};
   entry.scope = block.scope;
@@ -80,7 +77,8 @@ void StoreIndex::erase(const BlockKey& key) {
   by_key_.erase(at);
   free_slots_.push_back(slot);
   const auto siblings = children_.find(parent);
-  if (--siblings->second == 0) children_.erase(siblings);
+  siblings->second.staying -= entry.leaving ? 0 : 1;
+  if (--siblings->second.all == 0) children_.erase(siblings);
   settle_parent(parent);
 }
 
@@ -121,7 +119,16 @@ void StoreIndex::touch(Entry& entry, WallTime now) {
   settle(entry);
 }
 
-const StoreIndex::Entry* StoreIndex::victim(WallTime now) const {
+void StoreIndex::set_leaving(Entry& entry, bool leaving) {
+  INVARIANT(entry.leaving != leaving);
+  entry.leaving = leaving;
+  std::uint32_t& staying = children_.find(entry.parent)->second.staying;
+  leaving ? --staying : ++staying;
+  settle(entry);
+  settle_parent(entry.parent);
+}
+
+StoreIndex::Entry* StoreIndex::victim(WallTime now) {
   if (order_.empty()) return nullptr;
   return &slots_[order_.choose(now, [this](std::uint32_t slot) { return facts_of(slots_[slot]); })];
 }
@@ -142,7 +149,9 @@ LeafFacts StoreIndex::facts_of(const Entry& entry) const {
 }
 
 bool StoreIndex::evictable(const Entry& entry) const {
-  return entry.durable && !entry.pinned && entry.reads == 0 && !children_.contains(entry.key);
+  if (!entry.durable || entry.pinned || entry.leaving || entry.reads > 0) return false;
+  const auto children = children_.find(entry.key);
+  return children == children_.end() || children->second.staying == 0;
 }
 
 void StoreIndex::settle(Entry& entry) {

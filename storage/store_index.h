@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // StoreIndex: which blocks are on disk, where, and which of them may leave first. It knows no tokens, no files, no keys
-// of ciphers. An entry is evictable when it is durable, not pinned, not being read and nobody's parent.
+// of ciphers. An entry is evictable when it is durable, not pinned, not being read and nobody's parent. One that was
+// chosen to give way is leaving: not found by reads, and no child to its parent; it may be told to stay after all.
 // Ensures:  victim() answers the policy's choice among exactly the evictable ones; counts equal recounts.
-// Bounds:   the caller's; about 250 bytes an entry.    Threads: one at a time (the store's mutex).    Units: bytes, ms.
+// Errors:   insert may throw for want of memory and has changed nothing then; nothing else needs any (with up to
+//           kPolicyQueues lists of the policy).
+// Bounds:   the caller's; about 400 bytes an entry.    Threads: one at a time (the store's mutex).    Units: bytes, ms.
 #pragma once
 
 #include <array>
@@ -19,6 +22,8 @@
 #include "storage/stored_block.h"
 
 namespace larder::storage {
+
+inline constexpr std::size_t kPolicyQueues = 64;
 
 class StoreIndex {
  public:
@@ -41,6 +46,7 @@ class StoreIndex {
     std::uint32_t reads = 0;  // in flight
     bool pinned = false;
     bool durable = false;
+    bool leaving = false;
     bool use_unsaved = false;  // read since its row was written
     std::optional<LeafOrder::Place> listed;
   };
@@ -50,7 +56,7 @@ class StoreIndex {
   // Null when it is not there or belongs to another scope. Pointers hold until the next insert or erase.
   Entry* find(const ScopeId& scope, const BlockKey& key);
   bool has(const BlockKey& key) const { return by_key_.contains(key); }
-  // Not durable yet; whole or, where memory runs out, not at all.    Requires: the key is not there.
+  // Not durable yet.    Requires: the key is not there.
   void insert(const StoredBlock& block, const ExtentId& at, std::uint64_t generation, std::uint64_t bytes);
   void erase(const BlockKey& key);
 
@@ -61,7 +67,8 @@ class StoreIndex {
   void touch(Entry& entry, WallTime now);
 
   // The block to give way; null: none may.
-  const Entry* victim(WallTime now) const;
+  Entry* victim(WallTime now);
+  void set_leaving(Entry& entry, bool leaving);
 
   std::uint64_t durable_blocks() const { return durable_blocks_; }
   std::uint64_t durable_bytes() const { return durable_bytes_; }
@@ -92,8 +99,13 @@ class StoreIndex {
   std::vector<std::uint32_t> free_slots_;
   using Slots = std::unordered_map<BlockKey, std::uint32_t, DigestHash>;
 
+  struct Children {
+    std::uint32_t all = 0;
+    std::uint32_t staying = 0;  // that are not leaving
+  };
+
   Slots by_key_;
-  std::unordered_map<BlockKey, std::uint32_t, DigestHash> children_;  // by parent key, which need not be there
+  std::unordered_map<BlockKey, Children, DigestHash> children_;  // by parent key, which need not be there
   std::uint64_t stamp_ = 0;
   std::uint64_t durable_blocks_ = 0;
   std::uint64_t durable_bytes_ = 0;

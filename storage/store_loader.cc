@@ -5,6 +5,7 @@
 #include <array>
 #include <cstring>
 #include <set>
+#include <unordered_map>
 #include <utility>
 
 #include "storage/sealed_block.h"
@@ -180,10 +181,16 @@ Status StoreLoader::load_blocks() {
   std::sort(found.begin(), found.end(), [](const Found& a, const Found& b) {
     return std::pair(a.block.last_use, a.generation) < std::pair(b.block.last_use, b.generation);
   });
+  // Two rows of one block: the older one's could not be deleted when it was dropped.
+  std::unordered_map<BlockKey, std::uint64_t, DigestHash> newest;
+  for (const Found& one : found) {
+    std::uint64_t& generation = newest[one.block.key];
+    generation = std::max(generation, one.generation);
+  }
   std::map<std::uint32_t, std::vector<std::uint32_t>> used;
   MutexLock lock(state_.mutex);
   for (const Found& one : found) {
-    if (state_.index.has(one.block.key)) {  // cannot come from this program
+    if (newest.at(one.block.key) != one.generation || state_.index.has(one.block.key)) {
       bad_blocks_.push_back(one.at);
       continue;
     }

@@ -41,6 +41,7 @@ struct StoreReader::Reading {
   std::uint64_t submitted_bytes = 0;
   std::uint32_t scheme = 0;    // in which it lies there, once that is known
   std::uint64_t checksum = 0;  // of the bytes in the caller's memory, once they are proved
+  bool proved = false;
   Miss miss = Miss::kNone;
   Status read;  // of its pieces
 
@@ -208,7 +209,7 @@ Miss StoreReader::find(Reading& reading) {
     return state_.shredded.contains(wanted.scope) ? Miss::kScopeGone : Miss::kUnknownScope;
   }
   StoreIndex::Entry* entry = state_.index.find(wanted.scope, wanted.key);
-  if (entry == nullptr || !entry->durable) return Miss::kNotStored;
+  if (entry == nullptr || !entry->durable || entry->leaving) return Miss::kNotStored;
   reading.scheme = entry->scheme;
   if (entry->scheme != wanted.scheme) return Miss::kWrongScheme;
   if (entry->slice_count != wanted.slice_count || entry->slice_bytes != wanted.slice_bytes) return Miss::kWrongShape;
@@ -270,6 +271,7 @@ Miss StoreReader::prove(Reading& reading) {
   try {
     const Miss miss = reading.opener->finish();
     if (miss != Miss::kNone) return miss;
+    reading.proved = true;
     reading.checksum = reading.opener->checksum();
     if (reading.scheme == 0) return miss;
     const GetBlock& get = reading.task.get;
@@ -296,8 +298,11 @@ void StoreReader::answer(Reading& reading, Miss miss) {
   } catch (const std::bad_alloc&) {
     miss = Miss::kReadFailed;
   }
-  // Its scope went while it was read: what is in the caller's memory goes too, before anybody is told.
-  if (miss == Miss::kScopeGone) std::fill(reading.task.get.into.begin(), reading.task.get.into.end(), std::byte{0});
+  // Its scope went while it was read, or memory ran out after it was proved: what is in the caller's memory goes too,
+  // before anybody is told.
+  if (reading.proved && miss != Miss::kNone) {
+    std::fill(reading.task.get.into.begin(), reading.task.get.into.end(), std::byte{0});
+  }
   reading.opener.reset();  // zeros what was not proved
   event.kind = miss == Miss::kNone ? StoreEvent::Kind::kRead : StoreEvent::Kind::kMissed;
   event.miss = miss;
@@ -332,11 +337,12 @@ Miss StoreReader::settle(Reading& reading, Miss miss) {
   return miss;
 }
 
+// Where there is no memory to have its row deleted it stays, and the next read finds the damage again.
 void StoreReader::drop_damaged(const Reading& reading) {
   const StoredBlock& block = reading.task.get.block;
+  state_.ask({0, DropTask{block.scope, block.key, {reading.file->id(), reading.place.extent}}}, 1);
   ++state_.counters.damaged_blocks;
   state_.index.erase(block.key);
-  state_.writes.push_back({0, DropTask{block.scope, block.key, {reading.file->id(), reading.place.extent}}});
   state_.write_wanted.notify_one();
 }
 

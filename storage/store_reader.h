@@ -2,7 +2,7 @@
 // StoreReader: the reading half of a BlockStore: takes read tasks in order, keeps the disk busy with pieces of several
 // blocks, and opens each block into the caller's memory as its pieces arrive.
 // Ensures:  kRead only after every check passed and the scope was still alive; a damaged block is out of the index
-//           before its answer is told.
+//           before its answer is told (without memory for that it is a failed read, and stays).
 // Errors:   memory that runs out for a block is its miss, told like any other.
 // Bounds:   kReadPieces of staging in flight.    Owns: its queue.    Threads: run() is one thread; else none.
 #pragma once

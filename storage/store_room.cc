@@ -5,13 +5,41 @@
 #include <utility>
 
 #include "runtime/base/invariant.h"
+#include "runtime/base/out_of_memory.h"
 
 namespace larder::storage {
 namespace {
 
 constexpr std::uint64_t kGrowth = 8u << 20;  // bytes of room asked for at once: few calls, few pieces on disk
 
+// Both lists have room for every extent of the file, so that giving one back, or its room, needs no memory.
+void reserve_lists(StoreRoom::Segment& segment, std::size_t extents) {
+  for (std::vector<std::uint32_t>* list : {&segment.backed, &segment.holes}) {
+    if (list->capacity() < extents) list->reserve(std::max(extents, 2 * list->capacity()));
+  }
+}
+
+// A file that goes again unless it was kept.
+class NewFile {
+ public:
+  NewFile(Disk& disk, const std::string& path) : disk_(disk), path_(path) {}
+  ~NewFile() {
+    // Where even that fails the next open removes it.
+    if (!kept_) static_cast<void>(had_memory([this] { static_cast<void>(disk_.remove(path_)); }));
+  }
+  NewFile(const NewFile&) = delete;
+  NewFile& operator=(const NewFile&) = delete;
+  void keep() { kept_ = true; }
+
+ private:
+  Disk& disk_;
+  const std::string& path_;
+  bool kept_ = false;
+};
+
 }  // namespace
+
+std::string StoreRoom::path_of(std::uint32_t segment) const { return folder_ + "/" + SegmentFile::name_of(segment); }
 
 std::uint32_t StoreRoom::most_extents(std::uint64_t extent_bytes) const {
   return static_cast<std::uint32_t>(std::clamp<std::uint64_t>(segment_bytes_ / extent_bytes, 1, 1u << 24));
@@ -38,6 +66,7 @@ Status StoreRoom::adopt(std::shared_ptr<SegmentFile> file, const SegmentRow& row
   // Where there are holes it is not known which: then all that is free is made one.
   const bool has_holes = sizes.allocated < sizes.length;
   auto& free = has_holes ? segment.holes : segment.backed;
+  reserve_lists(segment, segment.extents);
   std::sort(used_extents.begin(), used_extents.end());
   for (std::uint32_t extent = segment.extents; extent-- > 0;) {
     if (!std::binary_search(used_extents.begin(), used_extents.end(), extent)) free.push_back(extent);
@@ -56,6 +85,8 @@ Status StoreRoom::grow(Segment& segment, std::uint64_t allowance) {
   const std::uint64_t left = most_extents(size) - segment.extents;
   const std::uint64_t step = std::min({std::max<std::uint64_t>(kGrowth / size, 1), left, allowance / size});
   auto count = static_cast<std::uint32_t>(step);
+  // Memory first: an extent that was listed as free while the file's new end was not counted would be given out twice.
+  reserve_lists(segment, segment.extents + count);
   Status grown = segment.file->allocate(segment.extents, count);
   if (!grown.ok() && count > 1) {  // the last room of a full disk
     count = 1;
@@ -86,7 +117,7 @@ Result<std::optional<StoreRoom::Taken>> StoreRoom::take(const ScopeKeys& keys, s
     if (!segment.holes.empty()) {
       RETURN_IF_ERROR(segment.file->allocate(segment.holes.back(), 1));
       RETURN_IF_ERROR(measure(segment));
-      segment.backed.push_back(segment.holes.back());
+      segment.backed.push_back(segment.holes.back());  // there is room: see reserve_lists
       segment.holes.pop_back();
       return give(segment);
     }
@@ -96,19 +127,24 @@ Result<std::optional<StoreRoom::Taken>> StoreRoom::take(const ScopeKeys& keys, s
     }
   }
   if (allowance < kSegmentHeader + extent_bytes) return std::optional<Taken>{};
+  ASSIGN_OR_RETURN(Segment* const segment, make_segment(keys, extent_bytes));
+  RETURN_IF_ERROR(measure(*segment));
+  RETURN_IF_ERROR(grow(*segment, allowance - kSegmentHeader));
+  return give(*segment);
+}
+
+// The file and its place in the list, or neither.
+Result<StoreRoom::Segment*> StoreRoom::make_segment(const ScopeKeys& keys, std::uint64_t extent_bytes) {
   const std::uint32_t id = next_segment_++;
-  const SegmentFile::Owner owner{keys.id(), keys.secret()};
-  auto file = SegmentFile::create(disk_, folder_, id, owner, cipher_, extent_bytes);
-  if (!file.ok()) {
-    static_cast<void>(disk_.remove(folder_ + "/" + SegmentFile::name_of(id)));  // else the next open does
-    return file.error();
-  }
-  Segment& segment = segments_[id];
-  segment.file = std::move(file).value();
+  std::map<std::uint32_t, Segment> made;
+  Segment& segment = made[id];
   segment.scope = keys.tag();
-  RETURN_IF_ERROR(measure(segment));
-  RETURN_IF_ERROR(grow(segment, allowance - kSegmentHeader));
-  return give(segment);
+  const SegmentFile::Owner owner{keys.id(), keys.secret()};
+  const std::string path = path_of(id);
+  NewFile guard(disk_, path);
+  ASSIGN_OR_RETURN(segment.file, SegmentFile::create(disk_, folder_, id, owner, cipher_, extent_bytes));
+  guard.keep();
+  return &segments_.insert(made.extract(made.begin())).position->second;
 }
 
 void StoreRoom::give_back(const ExtentId& at) {
@@ -122,13 +158,20 @@ void StoreRoom::give_back(const ExtentId& at) {
 std::uint64_t StoreRoom::squeeze(const ScopeTag& scope, std::uint64_t extent_bytes, std::uint64_t wanted,
                                  std::vector<std::uint32_t>& removed) {
   const std::uint64_t before = real_bytes_;
+  // Memory first: who asked hears of every file that goes.
+  removed.reserve(removed.size() + segments_.size());
+  std::string path;
+  path.reserve(path_of(0).size() + 8);
   for (auto at = segments_.begin(); at != segments_.end() && before - real_bytes_ < wanted;) {
     const std::uint32_t id = at->first;
     Segment& segment = at->second;
     ++at;
     const bool wanted_here = writable(segment, scope, extent_bytes);
     if (segment.used == 0 && !wanted_here) {
-      if (remove_file(id).ok()) removed.push_back(id);
+      path.assign(folder_).append("/").append(SegmentFile::name_of(id));
+      if (!disk_.remove(path).ok()) continue;
+      forget(id);
+      removed.push_back(id);
       continue;
     }
     while (!wanted_here && !segment.backed.empty() && before - real_bytes_ < wanted) {
@@ -150,7 +193,7 @@ std::shared_ptr<SegmentFile> StoreRoom::forget(std::uint32_t segment) {
 }
 
 Status StoreRoom::remove_file(std::uint32_t segment) {
-  RETURN_IF_ERROR(disk_.remove(folder_ + "/" + SegmentFile::name_of(segment)));
+  RETURN_IF_ERROR(disk_.remove(path_of(segment)));
   forget(segment);
   return {};
 }

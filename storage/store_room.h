@@ -2,7 +2,8 @@
 // StoreRoom: which extents of which segment files are free, and how many real bytes the files take. It creates, grows,
 // punches and removes files; it does not decide what is evicted.
 // Ensures:  real_bytes() is what the file system counted at the last change; an extent is given to one block at a time.
-// Errors:   take: kResourceExhausted (the system has no room), kIo.
+// Errors:   take: kResourceExhausted (the system has no room), kIo. For want of memory take, adopt and squeeze
+//           throw and have changed nothing that they do not tell; giving back needs none.
 // Owns:     the writer's side of the segment files.    Threads: the writer only.    Units: bytes.
 #pragma once
 
@@ -66,8 +67,10 @@ class StoreRoom {
  private:
   bool writable(const Segment& segment, const ScopeTag& scope, std::uint64_t extent_bytes) const;
   Status grow(Segment& segment, std::uint64_t allowance);
+  Result<Segment*> make_segment(const ScopeKeys& keys, std::uint64_t extent_bytes);
   Status measure(Segment& segment);
   std::uint32_t most_extents(std::uint64_t extent_bytes) const;
+  std::string path_of(std::uint32_t segment) const;
 
   Disk& disk_;
   const std::string folder_;

@@ -10,17 +10,18 @@
 
 namespace larder::storage {
 
-void StoreState::expect(std::size_t more) {
+void StoreState::reserve_events(std::size_t more) {
   const std::size_t needed = events.size() + expected + more;
   if (events.capacity() < needed) events.reserve(std::max(needed, 2 * events.capacity()));
-  expected += more;
+}
+
+void StoreState::ask(WriteTask task, std::size_t answers) {
+  reserve_events(answers);
+  writes.push_back(std::move(task));
+  expected += answers;
 }
 
 void StoreState::tell(StoreEvent event, std::size_t promised) {
-  if (promised == 0) {
-    expect(1);
-    promised = 1;
-  }
   expected -= promised;
   if (event.kind == StoreEvent::Kind::kRefused) ++counters.refused[static_cast<std::size_t>(event.refusal)];
   if (event.kind == StoreEvent::Kind::kMissed) ++counters.missed[static_cast<std::size_t>(event.miss)];

@@ -112,13 +112,17 @@ struct StoreState {
   StoreCounters counters GUARDED_BY(mutex);  // what is not counted elsewhere
   Ticks reader_cpu_ns GUARDED_BY(mutex) = 0;
   Ticks writer_cpu_ns GUARDED_BY(mutex) = 0;
+  // What a listing that failed answers: nobody has to look whether there is one.
+  const std::shared_ptr<const StoreListing> no_listing = std::make_shared<const StoreListing>();
   std::size_t expected GUARDED_BY(mutex) = 0;  // events that there is room for beyond those
 
-  // Queues an event and counts it; it is worth `promised` of the events that expect() made room for. Call wake() after
-  // the mutex is given back.
+  // Queues an event and counts it; it is worth `promised` of those expected, so that it needs no memory. Call wake()
+  // after the mutex is given back.
   void tell(StoreEvent event, std::size_t promised) REQUIRES(mutex);
-  // Room for so many events more, so that the answer to what was taken needs no memory.
-  void expect(std::size_t more) REQUIRES(mutex);
+  // Room for so many events beyond those that are expected: first this, then what is taken, then `expected` grows.
+  void reserve_events(std::size_t more) REQUIRES(mutex);
+  // A task for the writer and room for its answers, or neither.
+  void ask(WriteTask task, std::size_t answers) REQUIRES(mutex);
   // Before a clean stop: pinned blocks and what they hang on come first; the rest keeps its order.
   void put_pinned_first() REQUIRES(mutex);
   void failed(const Error& error, std::uint64_t StoreCounters::*counter) REQUIRES(mutex);

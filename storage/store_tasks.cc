@@ -2,7 +2,9 @@
 // The half of StoreWriter that runs everything but puts.
 #include <algorithm>
 #include <new>
+#include <span>
 
+#include "runtime/base/out_of_memory.h"
 #include "storage/store_writer.h"
 
 namespace larder::storage {
@@ -11,8 +13,11 @@ namespace {
 constexpr std::uint64_t kPurgeRows = 2'000;  // rows deleted between two looks at the queue
 constexpr std::size_t kUsesAtOnce = 4'096;
 
-// Words that need no memory themselves.
-Error no_memory() { return {ErrorCode::kResourceExhausted, "out of memory", ""}; }
+// What destroys keys, and what the store asked of itself: nobody would ask again.
+bool has_to_be_done(const WriteTask& task) {
+  return std::holds_alternative<ShredTask>(task.work) || std::holds_alternative<PurgeTask>(task.work) ||
+         std::holds_alternative<DropTask>(task.work) || std::holds_alternative<LimitsTask>(task.work);
+}
 
 }  // namespace
 
@@ -50,35 +55,29 @@ void StoreWriter::run_task(WriteTask& task) {
   StoreEvent answer;
   answer.ticket = task.ticket;
   bool tells = true;
-  const bool destroys = std::holds_alternative<ShredTask>(task.work) || std::holds_alternative<PurgeTask>(task.work);
   for (bool again = true; again;) {
-    again = false;
-    try {
-      const Status done = perform(task, answer, tells);
-      publish_counters();
-      if (!done.ok()) answer.error = to_string(done.error());
-    } catch (const std::bad_alloc&) {
-      answer.error = no_memory().message;
-      again = destroys;
-    }
+    Status done = no_memory();
+    static_cast<void>(had_memory([&] { done = perform(task, answer, tells); }));
+    static_cast<void>(had_memory([this] { publish_counters(); }));
+    if (!had_memory([&] { answer.error = done.ok() ? "" : to_string(done.error()); })) answer.error = "out of memory";
+    again = has_to_be_done(task) && lacks_memory(done);
     if (again) wait_for_memory();
     MutexLock lock(state_.mutex);
     again = again && !state_.stopping;
   }
   if (!tells) return;
   MutexLock lock(state_.mutex);
-  // A damaged block's row was dropped on the store's own account: nobody's place was kept.
-  state_.tell(std::move(answer), std::holds_alternative<DropTask>(task.work) ? 0 : 1);
+  state_.tell(std::move(answer), 1);
 }
 
 Status StoreWriter::perform(WriteTask& task, StoreEvent& answer, bool& tells) {
-  answer.error.clear();
   if (const auto* removed = std::get_if<RemoveTask>(&task.work)) return remove(*removed);
   if (const auto* pin = std::get_if<PinTask>(&task.work)) return set_pinned(*pin);
   if (const auto* record = std::get_if<RecordTask>(&task.work)) return put_record(*record);
   if (const auto* gone = std::get_if<RemoveRecordTask>(&task.work)) return remove_record(*gone);
   if (const auto* wanted = std::get_if<ListTask>(&task.work)) {
     answer.kind = StoreEvent::Kind::kListed;
+    answer.listing = state_.no_listing;
     return list(*wanted, answer);
   }
   if (std::holds_alternative<FlushTask>(task.work)) {
@@ -97,34 +96,37 @@ Status StoreWriter::perform(WriteTask& task, StoreEvent& answer, bool& tells) {
     return drop(*dropped);
   }
   tells = false;
-  if (const auto* purged = std::get_if<PurgeTask>(&task.work)) {
-    purge(*purged);
-  } else if (auto* left_pool = std::get_if<KeepTask>(&task.work)) {
-    keep(std::move(*left_pool));
-  } else {
-    keep_limits();
-  }
+  if (const auto* purged = std::get_if<PurgeTask>(&task.work)) return purge(*purged);
+  if (std::holds_alternative<LimitsTask>(task.work)) return keep_limits();
+  keep(std::move(std::get<KeepTask>(task.work)));
   return {};
 }
 
-Status StoreWriter::remove(const RemoveTask& task) {
-  std::vector<ExtentId> extents;
-  {
-    MutexLock lock(state_.mutex);
-    for (const BlockKey& key : task.keys) {
-      const StoreIndex::Entry* entry = state_.index.find(task.scope, key);
-      if (entry == nullptr || !entry->durable) continue;
-      extents.push_back(entry->at);
-      state_.index.erase(key);
-      ++state_.counters.removed_blocks;
-    }
+std::vector<StoreIndex::Entry> StoreWriter::durable_entries(const ScopeId& scope, const std::vector<BlockKey>& keys) {
+  std::vector<StoreIndex::Entry> entries;
+  MutexLock lock(state_.mutex);
+  for (const BlockKey& key : keys) {
+    const StoreIndex::Entry* entry = state_.index.find(scope, key);
+    if (entry != nullptr && entry->durable) entries.push_back(*entry);
   }
+  return entries;
+}
+
+Status StoreWriter::remove(const RemoveTask& task) {
+  const std::vector<StoreIndex::Entry> entries = durable_entries(task.scope, task.keys);
   const Status committed = in_transaction([&]() -> Status {
-    for (const ExtentId& at : extents) RETURN_IF_ERROR(catalog_->remove_block(at));
+    for (const StoreIndex::Entry& entry : entries) RETURN_IF_ERROR(catalog_->remove_block(entry.at));
     return {};
   });
   RETURN_IF_ERROR(committed);
-  for (const ExtentId& at : extents) room_->give_back(at);
+  MutexLock lock(state_.mutex);
+  for (const StoreIndex::Entry& removed : entries) {
+    const StoreIndex::Entry* entry = state_.index.find(task.scope, removed.key);
+    if (entry == nullptr) continue;  // named twice, or a read found it damaged: its room is given back with its drop
+    state_.index.erase(removed.key);
+    room_->give_back(removed.at);
+    ++state_.counters.removed_blocks;
+  }
   return {};
 }
 
@@ -147,16 +149,9 @@ Status StoreWriter::rewrite_row(const ScopeKeys& keys, const StoreIndex::Entry& 
 Status StoreWriter::set_pinned(const PinTask& task) {
   const std::shared_ptr<const ScopeKeys> keys = keys_of(task.scope);
   if (keys == nullptr) return Error{ErrorCode::kNotFound, "the store does not know this scope", {}};
-  std::vector<StoreIndex::Entry> entries;
-  {
-    MutexLock lock(state_.mutex);
-    for (const BlockKey& key : task.keys) {
-      const StoreIndex::Entry* entry = state_.index.find(task.scope, key);
-      if (entry == nullptr || !entry->durable || entry->pinned == task.pinned) continue;
-      entries.push_back(*entry);
-      entries.back().pinned = task.pinned;
-    }
-  }
+  std::vector<StoreIndex::Entry> entries = durable_entries(task.scope, task.keys);
+  std::erase_if(entries, [&](const StoreIndex::Entry& entry) { return entry.pinned == task.pinned; });
+  for (StoreIndex::Entry& entry : entries) entry.pinned = task.pinned;
   const Status committed = in_transaction([&]() -> Status {
     for (const StoreIndex::Entry& entry : entries) RETURN_IF_ERROR(rewrite_row(*keys, entry));
     return {};
@@ -204,6 +199,9 @@ Status StoreWriter::list(const ListTask& task, StoreEvent& answer) {
     if (keys == by_segment.end()) return;
     Result<StoredBlock> block = open_block_row(*keys->second, row);
     if (!block.ok() || (task.identity && *task.identity != block->identity)) return;
+    MutexLock lock(state_.mutex);
+    const StoreIndex::Entry* entry = state_.index.find(block->scope, block->key);
+    if (entry == nullptr || entry->generation != row.generation) return;  // a row that could not be deleted
     listing->blocks.push_back(std::move(block).value());
   }));
   RETURN_IF_ERROR(catalog_->each_record([&](const RecordRow& row) {
@@ -233,21 +231,25 @@ Status StoreWriter::save_uses() {
   std::vector<StoreIndex::Entry> used;
   {
     MutexLock lock(state_.mutex);
-    state_.index.each([&](StoreIndex::Entry& entry) {
-      if (!entry.use_unsaved || !entry.durable) return;
-      used.push_back(entry);
-      entry.use_unsaved = false;
+    state_.index.each([&](const StoreIndex::Entry& entry) {
+      if (entry.use_unsaved && entry.durable) used.push_back(entry);
     });
   }
   for (std::size_t from = 0; from < used.size(); from += kUsesAtOnce) {
+    const auto some = std::span(used).subspan(from, std::min(used.size() - from, kUsesAtOnce));
     const Status committed = in_transaction([&]() -> Status {
-      for (std::size_t i = from; i < std::min(used.size(), from + kUsesAtOnce); ++i) {
-        const std::shared_ptr<const ScopeKeys> keys = keys_of(used[i].scope);
-        if (keys != nullptr) RETURN_IF_ERROR(rewrite_row(*keys, used[i]));
+      for (const StoreIndex::Entry& entry : some) {
+        const std::shared_ptr<const ScopeKeys> keys = keys_of(entry.scope);
+        if (keys != nullptr) RETURN_IF_ERROR(rewrite_row(*keys, entry));
       }
       return {};
     });
     RETURN_IF_ERROR(committed);
+    MutexLock lock(state_.mutex);
+    for (const StoreIndex::Entry& saved : some) {
+      StoreIndex::Entry* entry = state_.index.find(saved.scope, saved.key);
+      if (entry != nullptr && entry->last_use == saved.last_use) entry->use_unsaved = false;
+    }
   }
   return {};
 }
@@ -268,9 +270,11 @@ Status StoreWriter::shred(const ShredTask& task) {
     for (const std::uint32_t id : rest.segments) RETURN_IF_ERROR(catalog_->remove_segment(id));
     return {};
   });
+  if (lacks_memory(committed)) return committed;  // all of it again
   if (!committed.ok()) worst = committed;
   std::erase(saved_scopes_, task.keys->id());
   const Status cleaned = catalog_->checkpoint();
+  if (lacks_memory(cleaned)) return cleaned;
   if (!cleaned.ok()) worst = cleaned;
   MutexLock lock(state_.mutex);
   for (const std::uint32_t id : rest.segments) {
@@ -280,7 +284,7 @@ Status StoreWriter::shred(const ShredTask& task) {
   return worst;
 }
 
-void StoreWriter::purge(PurgeTask task) {
+Status StoreWriter::purge(PurgeTask task) {
   std::vector<BlockKey> keys;
   {
     MutexLock lock(state_.mutex);
@@ -293,20 +297,19 @@ void StoreWriter::purge(PurgeTask task) {
   for (const std::uint32_t id : task.segments) {
     if (room_->segments().contains(id)) static_cast<void>(room_->remove_file(id));
     std::uint64_t removed = 0;
-    static_cast<void>(in_transaction([&]() -> Status {
+    const Status committed = in_transaction([&]() -> Status {
       ASSIGN_OR_RETURN(removed, catalog_->remove_blocks(id, kPurgeRows));
       return {};
-    }));
+    });
+    if (lacks_memory(committed)) return committed;
     if (removed == 0) continue;
     more = true;
     break;
   }
-  if (!more) {
-    static_cast<void>(catalog_->checkpoint());
-    return;
-  }
+  if (!more) return catalog_->checkpoint();
   MutexLock lock(state_.mutex);
   state_.writes.push_back({0, std::move(task)});
+  return {};
 }
 
 // Before an answer is told, so that who hears it finds it counted.

@@ -15,7 +15,7 @@
 
 #include "kernels/layout/checksum.h"
 #include "runtime/base/invariant.h"
-#include "runtime/base/log.h"
+#include "runtime/base/out_of_memory.h"
 #include "runtime/base/thread_name.h"
 #include "storage/sealed_block.h"
 
@@ -59,8 +59,8 @@ void StoreWriter::run() {
   lower_priority();
   for (bool kept = false;;) {
     try {
-      if (!std::exchange(kept, true)) keep_limits();
-      turn();
+      if (!kept) kept = !lacks_memory(keep_limits());
+      kept ? turn() : wait_for_memory();
     } catch (const std::bad_alloc&) {  // before anything was taken
       wait_for_memory();
     }
@@ -236,6 +236,10 @@ void StoreWriter::copy_one(Pending& one, std::size_t index, std::vector<Pending>
   if (bytes_to_store.empty()) return;
   const ExtentPlace place{put.block.scope, one.file->version(), one.at.extent, one.generation};
   BlockSealer sealer(one.file->key(), place, put.block, bytes_to_store);
+  if (!sealer.ok()) {
+    one.refusal = Refusal::kWriteFailed;
+    return;
+  }
   if (put.block.scheme == 0 && put.checksum != 0 && sealer.checksum() != put.checksum) {
     one.refusal = Refusal::kSourceCorrupt;
     return;
@@ -337,14 +341,10 @@ Status StoreWriter::commit_rows(std::vector<Pending>& batch) {
 
 void StoreWriter::tell(std::vector<Pending>& batch) {
   const Ticks now = state_.clock.now();
-  try {
-    for (Pending& one : batch) {
-      if (one.refusal != Refusal::kNone && one.file != nullptr) room_->give_back(one.at);
-    }
-    publish_counters();
-  } catch (const std::bad_alloc&) {
-    log::error("store", "memory ran out: room on disk stays unused until the next start");
+  for (Pending& one : batch) {
+    if (one.refusal != Refusal::kNone && one.file != nullptr) room_->give_back(one.at);
   }
+  static_cast<void>(had_memory([this] { publish_counters(); }));
   MutexLock lock(state_.mutex);
   for (Pending& one : batch) {
     const bool stored = one.refusal == Refusal::kNone;
@@ -353,11 +353,7 @@ void StoreWriter::tell(std::vector<Pending>& batch) {
     event.refusal = one.refusal;
     event.bytes = one.bytes;
     event.took = now - one.task.asked;
-    try {
-      settle(one);
-    } catch (const std::bad_alloc&) {
-      log::error("store", "memory ran out: a block on disk is not listed as one that may go");
-    }
+    settle(one);
     state_.tell(std::move(event), one.copied ? 1 : 2);
   }
   state_.oldest_in_work.reset();
@@ -369,8 +365,10 @@ void StoreWriter::settle(Pending& one) {
   INVARIANT(entry != nullptr);
   if (one.refusal == Refusal::kNone) {
     state_.index.set_durable(*entry);
-    if (one.ram != nullptr) {
-      state_.index.ram().keep(one.task.put.block.key, std::move(one.ram), RamTier::Because::kWritten);
+    if (one.ram != nullptr) {  // where there is no memory for it, it is on disk only
+      static_cast<void>(had_memory([&]() REQUIRES(state_.mutex) {
+        state_.index.ram().keep(one.task.put.block.key, std::move(one.ram), RamTier::Because::kWritten);
+      }));
     }
   } else {
     state_.index.erase(one.task.put.block.key);

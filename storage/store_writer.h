@@ -4,7 +4,8 @@
 // Ensures:  an extent is written again only after the row that named it was deleted by a commit.
 // Bounds:   kBatchBlocks and kBatchBytes a batch; kWritePieces of staging in flight.
 // Errors:   none are answered but as events; private Status results name the failed step. Memory that runs out for a
-//           batch or a request refuses it; what destroys keys is tried again until it is done.
+//           batch or a request refuses it; what destroys keys, and what nobody would ask for again, is tried again
+//           until it is done.
 // Owns:     the catalog and the room.    Threads: run() is one thread, at low priority.
 #pragma once
 
@@ -78,8 +79,10 @@ class StoreWriter {
   // store_eviction.cc: room.
   Limits room_left();
   bool make_room(const ScopeTag& scope, std::uint64_t extent_bytes, WallTime newer_than, Refusal& refusal);
-  bool evict(std::uint64_t bytes, WallTime newer_than, Refusal& refusal);
-  void keep_limits();
+  Result<std::vector<StoreIndex::Entry>> choose_victims(std::uint64_t bytes, WallTime newer_than, Refusal& refusal);
+  void let_stay(const std::vector<StoreIndex::Entry>& victims);
+  Result<bool> evict(std::uint64_t bytes, WallTime newer_than, Refusal& refusal);
+  Status keep_limits();
   void forget_files(const std::vector<std::uint32_t>& segments);
   void spend(std::uint64_t bytes);
 
@@ -101,7 +104,9 @@ class StoreWriter {
   Status flush();
   Status save_uses();
   Status shred(const ShredTask& task);
-  void purge(PurgeTask task);
+  Status purge(PurgeTask task);
+  std::vector<StoreIndex::Entry> durable_entries(const ScopeId& scope, const std::vector<BlockKey>& keys)
+      EXCLUDES(state_.mutex);
   Status drop(const DropTask& task);
   Status rewrite_row(const ScopeKeys& keys, const StoreIndex::Entry& entry);
   Status in_transaction(const std::function<Status()>& changes);

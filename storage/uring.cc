@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "runtime/base/invariant.h"
+#include "runtime/base/out_of_memory.h"
 #include "storage/posix_file.h"
 
 namespace larder::storage {
@@ -68,7 +69,11 @@ class UringQueue final : public DiskQueue {
     io_uring_cqe_seen(&ring_, entry);
     if (result < 0 && result != -EINTR && result != -EAGAIN) {
       const char* what = op.kind == DiskOp::Kind::kRead ? "cannot read" : "cannot write";
-      return DiskDone{op.tag, 0, disk_error(what, static_cast<const PosixFile*>(op.file)->path(), -result)};
+      DiskDone failed_op{op.tag, 0, Error{ErrorCode::kIo, "out of memory", ""}};
+      static_cast<void>(had_memory([&] {
+        failed_op.status = disk_error(what, static_cast<const PosixFile*>(op.file)->path(), -result);
+      }));
+      return failed_op;
     }
     const std::size_t done = result < 0 ? 0 : static_cast<std::size_t>(result);
     if (done == op.bytes) return DiskDone{op.tag, done, {}};
