@@ -167,7 +167,7 @@ std::unique_ptr<StoreReader::Reading> StoreReader::next(bool may_wait) {
     stopped_ = state_.stopping;
     if (state_.reads.empty()) break;
     auto reading = std::make_unique<Reading>();
-    reading->task = std::move(state_.reads.front());
+    reading->task = state_.reads.front();
     state_.reads.pop_front();
     const Miss miss = look_up(*reading);
     if (miss == Miss::kNone) {

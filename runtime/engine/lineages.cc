@@ -36,7 +36,7 @@ std::size_t Lineages::place_of(KvScheme scheme, bool by_name) {
   return index_of(scheme) + (by_name ? std::size_t{kernels::kKvSchemes} : 0);
 }
 
-void Lineages::attach(std::shared_ptr<const kv::Identity> exact, const kernels::KvLayout& layout,
+void Lineages::attach(const std::shared_ptr<const kv::Identity>& exact, const kernels::KvLayout& layout,
                       const kernels::KvCodecKernels& codec) {
   INVARIANT(exact != nullptr && exact->weights_known);
   *this = Lineages();

@@ -32,7 +32,7 @@ class Lineages {
   // Relative error of one sample (root mean square, the worse of K and V) above which a scheme is not used.
   static double bound(kernels::KvScheme scheme);
 
-  void attach(std::shared_ptr<const kv::Identity> exact, const kernels::KvLayout& layout,
+  void attach(const std::shared_ptr<const kv::Identity>& exact, const kernels::KvLayout& layout,
               const kernels::KvCodecKernels& codec);
   void detach() { *this = Lineages(); }
 

@@ -39,7 +39,7 @@ void VerbRunner::perform(const Principal& who, const Verb& verb, const VerbDone&
   std::visit([&](const auto& each) { run(who, each, done); }, verb);
 }
 
-void VerbRunner::on_clerk(VerbDone done, std::function<Result<VerbResult>()> work, LoopTask then) {
+void VerbRunner::on_clerk(const VerbDone& done, std::function<Result<VerbResult>()> work, LoopTask then) {
   const bool posted = post_answered<VerbResult>(
       services_.clerk, services_.inbox, std::move(work),
       [done, then = std::move(then)](EngineLoop& loop, Result<VerbResult> result) {
@@ -51,7 +51,7 @@ void VerbRunner::on_clerk(VerbDone done, std::function<Result<VerbResult>()> wor
   if (!posted) done->answer(Error{ErrorCode::kResourceExhausted, "too many changes wait already: try again later", ""});
 }
 
-VerbDone VerbRunner::as_job(const std::string& verb, VerbDone done) {
+VerbDone VerbRunner::as_job(const std::string& verb, const VerbDone& done) {
   const JobId id = loop_.jobs().next_id();
   auto job_done = std::make_shared<OnceDone>([this, id, done](Result<VerbResult> result) {
     if (JobInfo* job = loop_.jobs().find(id)) {
@@ -188,8 +188,8 @@ void VerbRunner::run(const Principal&, const CancelJob& verb, const VerbDone& do
   done->answer(VerbResult{});
 }
 
-void VerbRunner::run(const Principal&, const LoadModel& verb, VerbDone done) {
-  const VerbDone job = as_job("load " + verb.path.substr(verb.path.find_last_of('/') + 1), std::move(done));
+void VerbRunner::run(const Principal&, const LoadModel& verb, const VerbDone& done) {
+  const VerbDone job = as_job("load " + verb.path.substr(verb.path.find_last_of('/') + 1), done);
   const bool posted = post_answered<std::string>(
       services_.clerk, services_.inbox,
       [models_dir = services_.models_dir, name = verb.path] { return model_path(models_dir, name); },
@@ -202,14 +202,14 @@ void VerbRunner::run(const Principal&, const LoadModel& verb, VerbDone done) {
   if (!posted) job->answer(Error{ErrorCode::kResourceExhausted, "too many changes wait already: try again later", ""});
 }
 
-void VerbRunner::run(const Principal&, const UnloadModel& verb, VerbDone done) {
-  loop_.models().unload(verb.model, as_job("unload", std::move(done)));
+void VerbRunner::run(const Principal&, const UnloadModel& verb, const VerbDone& done) {
+  loop_.models().unload(verb.model, as_job("unload", done));
   loop_.want_snapshot();
 }
 
-void VerbRunner::run(const Principal&, const CreateTenant& verb, VerbDone done) {
+void VerbRunner::run(const Principal&, const CreateTenant& verb, const VerbDone& done) {
   on_clerk(
-      std::move(done),
+      done,
       [verb, &registry = services_.registry, &settings = services_.settings]() -> Result<VerbResult> {
         const std::int64_t limit = settings.integer(settings::Key::kTenantsMax);
         if (static_cast<std::int64_t>(registry.tenants().size()) >= limit) {
@@ -228,9 +228,9 @@ void VerbRunner::run(const Principal&, const CreateTenant& verb, VerbDone done) 
       });
 }
 
-void VerbRunner::run(const Principal&, const SetTenant& verb, VerbDone done) {
+void VerbRunner::run(const Principal&, const SetTenant& verb, const VerbDone& done) {
   on_clerk(
-      std::move(done),
+      done,
       [verb, &registry = services_.registry]() -> Result<VerbResult> {
         RETURN_IF_ERROR(registry.set_foreign(verb.tenant, verb.foreign));
         VerbResult result;
@@ -252,10 +252,10 @@ void VerbRunner::erase_tenant(TenantId tenant, const ScopeId& scope) {
   loop_.requests().forget_tenant(tenant);
 }
 
-void VerbRunner::run(const Principal&, const DeleteTenant& verb, VerbDone done) {
+void VerbRunner::run(const Principal&, const DeleteTenant& verb, const VerbDone& done) {
   auto scope = std::make_shared<ScopeId>();
   on_clerk(
-      std::move(done),
+      done,
       [verb, scope, &registry = services_.registry]() -> Result<VerbResult> {
         ASSIGN_OR_RETURN(*scope, registry.delete_tenant(verb.tenant));
         return VerbResult{};
@@ -263,9 +263,9 @@ void VerbRunner::run(const Principal&, const DeleteTenant& verb, VerbDone done) 
       [tenant = verb.tenant, scope](EngineLoop& loop) { loop.verbs().erase_tenant(tenant, *scope); });
 }
 
-void VerbRunner::run(const Principal& who, const CreateKey& verb, VerbDone done) {
+void VerbRunner::run(const Principal& who, const CreateKey& verb, const VerbDone& done) {
   const TenantId tenant = verb.tenant.value == 0 ? who.tenant : verb.tenant;
-  on_clerk(std::move(done), [verb, tenant, &registry = services_.registry]() -> Result<VerbResult> {
+  on_clerk(done, [verb, tenant, &registry = services_.registry]() -> Result<VerbResult> {
     ASSIGN_OR_RETURN(tenant::NewKey made, registry.create_key(tenant, verb.label, verb.admin, verb.this_process_only));
     VerbResult result;
     result.key = made.record.id;
@@ -275,8 +275,8 @@ void VerbRunner::run(const Principal& who, const CreateKey& verb, VerbDone done)
   });
 }
 
-void VerbRunner::run(const Principal&, const RevokeKey& verb, VerbDone done) {
-  on_clerk(std::move(done), [verb, &registry = services_.registry]() -> Result<VerbResult> {
+void VerbRunner::run(const Principal&, const RevokeKey& verb, const VerbDone& done) {
+  on_clerk(done, [verb, &registry = services_.registry]() -> Result<VerbResult> {
     RETURN_IF_ERROR(registry.revoke_key(verb.key));
     return VerbResult{};
   });
@@ -293,10 +293,10 @@ void VerbRunner::run(const Principal& who, const CancelRequest& verb, const Verb
   done->answer(VerbResult{});
 }
 
-void VerbRunner::run(const Principal&, const SetSetting& verb, VerbDone done) {
+void VerbRunner::run(const Principal&, const SetSetting& verb, const VerbDone& done) {
   if (const Status checked = fits_memory(verb); !checked.ok()) return done->answer(checked.error());
   on_clerk(
-      std::move(done),
+      done,
       [verb, &settings = services_.settings]() -> Result<VerbResult> {
         VerbResult result;
         ASSIGN_OR_RETURN(result.restart_needed, settings.set(verb.key, verb.value));
@@ -331,7 +331,7 @@ Status VerbRunner::copies_fit(std::uint64_t bytes) const {
 }
 
 // The prefix is computed and kept like any request's; then the pin, if it was asked for.
-void VerbRunner::run(const Principal& who, const WarmPack& verb, VerbDone done) {
+void VerbRunner::run(const Principal& who, const WarmPack& verb, const VerbDone& done) {
   const entry::Pack* pack = loop_.packs().find(verb.pack);
   if (pack == nullptr) {
     return done->answer(Error{ErrorCode::kNotFound, "there is no pack " + verb.pack.substr(0, 64), ""});
@@ -341,7 +341,7 @@ void VerbRunner::run(const Principal& who, const WarmPack& verb, VerbDone done) 
   const std::shared_ptr<const LoadedModel> model = newest->loaded();
   const Result<tenant::ScopeChain> scopes = services_.registry.scopes(who.tenant);
   if (!scopes.ok()) return done->answer(scopes.error());
-  const VerbDone job = as_job("warm " + pack->id, std::move(done));
+  const VerbDone job = as_job("warm " + pack->id, done);
   const JobId id_of_job = loop_.jobs().all().back().id;
   const auto warm = [job, id_of_job, who, id = pack->id, name = pack->name, pin = verb.pin, model](
                         EngineLoop& loop, const Result<Prepared>& prompt) {

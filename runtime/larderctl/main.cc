@@ -19,7 +19,6 @@
 namespace {
 
 using larder::larderctl::Client;
-using larder::larderctl::Reply;
 using Json = nlohmann::json;
 
 constexpr int kUsage = 2;
