@@ -137,7 +137,7 @@ Status StoreWriter::keep_limits() {
     }
     std::uint64_t taken = room_->real_bytes() + catalog_->allocated_bytes();
     if (taken <= cap) return {};
-    const Status cut = catalog_->checkpoint();  // the log counts too, and no eviction would shorten it
+    Status cut = catalog_->checkpoint();  // the log counts too, and no eviction would shorten it
     if (lacks_memory(cut)) return cut;
     taken = room_->real_bytes() + catalog_->allocated_bytes();
     if (taken <= cap) return {};

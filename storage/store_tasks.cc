@@ -265,7 +265,7 @@ Status StoreWriter::shred(const ShredTask& task) {
     const Status destroyed = segment.file->destroy_key();
     if (!destroyed.ok()) worst = destroyed;
   }
-  const Status committed = in_transaction([&]() -> Status {
+  Status committed = in_transaction([&]() -> Status {
     RETURN_IF_ERROR(catalog_->remove_scope(task.keys->tag()));
     for (const std::uint32_t id : rest.segments) RETURN_IF_ERROR(catalog_->remove_segment(id));
     return {};
@@ -273,7 +273,7 @@ Status StoreWriter::shred(const ShredTask& task) {
   if (lacks_memory(committed)) return committed;  // all of it again
   if (!committed.ok()) worst = committed;
   std::erase(saved_scopes_, task.keys->id());
-  const Status cleaned = catalog_->checkpoint();
+  Status cleaned = catalog_->checkpoint();
   if (lacks_memory(cleaned)) return cleaned;
   if (!cleaned.ok()) worst = cleaned;
   MutexLock lock(state_.mutex);
@@ -297,7 +297,7 @@ Status StoreWriter::purge(PurgeTask task) {
   for (const std::uint32_t id : task.segments) {
     if (room_->segments().contains(id)) static_cast<void>(room_->remove_file(id));
     std::uint64_t removed = 0;
-    const Status committed = in_transaction([&]() -> Status {
+    Status committed = in_transaction([&]() -> Status {
       ASSIGN_OR_RETURN(removed, catalog_->remove_blocks(id, kPurgeRows));
       return {};
     });
