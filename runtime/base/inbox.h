@@ -3,7 +3,7 @@
 // Bounds: `capacity` ordinary messages; push answers false when full. push_reserved is for completions whose number is
 //         bounded elsewhere (one per submitted step) and is never refused.
 // Errors: a push may throw for want of memory and has queued nothing then; one of a message that has its Place already
-//         cannot.
+//         cannot, nor can a nudge.
 // Threads: push any; pop the owner only.
 #pragma once
 
@@ -54,17 +54,27 @@ class Inbox {
     arrived_.notify_one();
   }
 
+  // Ends the owner's wait, or its next one, without a message. One is as good as many.
+  void nudge() EXCLUDES(mutex_) {
+    {
+      MutexLock lock(mutex_);
+      nudged_ = true;
+    }
+    arrived_.notify_one();
+  }
+
   std::optional<T> try_pop() EXCLUDES(mutex_) {
     MutexLock lock(mutex_);
     return pop_locked();
   }
 
-  // Waits for a message, at most until `deadline`, or until the inbox is closed.
+  // Waits for a message, at most until `deadline`, or until the inbox is nudged or closed.
   std::optional<T> pop_until(std::chrono::steady_clock::time_point deadline) EXCLUDES(mutex_) {
     MutexLock lock(mutex_);
-    while (queue_.empty() && !closed_) {
+    while (queue_.empty() && !closed_ && !nudged_) {
       if (!arrived_.wait_until(mutex_, deadline)) break;
     }
+    nudged_ = false;
     return pop_locked();
   }
 
@@ -97,6 +107,7 @@ class Inbox {
   CondVar arrived_;
   std::list<T> queue_ GUARDED_BY(mutex_);
   bool closed_ GUARDED_BY(mutex_) = false;
+  bool nudged_ GUARDED_BY(mutex_) = false;
 };
 
 }  // namespace larder

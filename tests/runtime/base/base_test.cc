@@ -40,6 +40,24 @@ TEST(Inbox, RefusesWhenFullButNeverAReservedMessage) {
   EXPECT_EQ(inbox.try_pop(), std::nullopt);
 }
 
+TEST(Inbox, ANudgeEndsOneWaitAndTakesNoMessagesPlace) {
+  Inbox<int> inbox(1);
+  const auto later = std::chrono::steady_clock::now() + std::chrono::hours(1);
+  inbox.nudge();
+  inbox.nudge();
+  EXPECT_EQ(inbox.pop_until(later), std::nullopt);
+  EXPECT_TRUE(inbox.push(1));
+  EXPECT_EQ(inbox.pop_until(later), 1);
+  std::thread nudges([&inbox] { inbox.nudge(); });
+  EXPECT_EQ(inbox.pop_until(later), std::nullopt);
+  nudges.join();
+  inbox.nudge();
+  EXPECT_TRUE(inbox.push(2));
+  EXPECT_EQ(inbox.pop_until(later), 2);
+  EXPECT_EQ(inbox.pop_until(std::chrono::steady_clock::now()), std::nullopt);
+  EXPECT_EQ(inbox.size(), 0u);
+}
+
 TEST(Inbox, KeepsEveryMessageOfManyWriters) {
   Inbox<int> inbox(4000);
   std::vector<std::thread> writers;
