@@ -106,6 +106,7 @@ void EngineLoop::drain_to_disk() {
 }
 
 void EngineLoop::turn() {
+  hand_over_failed_ = false;
   run_tasks();
   models_.tick();
   disk_.tick();
@@ -165,7 +166,8 @@ bool EngineLoop::try_step(const std::vector<sched::Contender>& contenders) {
       turns_.ran(of, model.scheduler().running_rows());
       model.submit(std::move(*step));
     };
-    if (!had_memory(hand_over)) model.scheduler().take_back_step();
+    hand_over_failed_ = !had_memory(hand_over);
+    if (hand_over_failed_) model.scheduler().take_back_step();
     break;
   }
   requests_.settle();
@@ -201,7 +203,7 @@ std::chrono::nanoseconds EngineLoop::longest_wait() const {
   Ticks wait = std::chrono::duration_cast<std::chrono::nanoseconds>(kLongestWait).count();
   if (const std::optional<Ticks> deadline = requests_.next_deadline()) wait = std::min(wait, *deadline - now);
   if (const std::optional<Ticks> wake = tiers_.wake()) wait = std::min(wait, *wake - now);
-  if (disk_.waiting() || models_.pools_busy()) wait = std::min(wait, kAskAgainNs);
+  if (hand_over_failed_ || disk_.waiting() || models_.pools_busy()) wait = std::min(wait, kAskAgainNs);
   if (snapshot_wanted_) wait = std::min(wait, last_snapshot_ + kSnapshotEveryNs - now);
   return std::chrono::nanoseconds(std::max<Ticks>(wait, 0));
 }
@@ -290,7 +292,12 @@ void EngineLoop::begin_prepared(Incoming incoming, Prepared prompt) {
 }
 
 TierJobs::Hooks EngineLoop::job_hooks() {
-  return {[this](const ResidentModel& model, const kv::RunPrompt& run) { return compute_exactly(model, run); },
+  return {[this](const ResidentModel& model, const kv::RunPrompt& run) {
+            RequestId id{};
+            if (!had_memory([&] { id = compute_exactly(model, run); })) lost_memory();
+            at_work_ = {};
+            return id;
+          },
           [this](RequestId request) { cancel(request, {}); },
           [this](NodeId gone, NodeId instead) {
             entries_.follow(gone, instead);

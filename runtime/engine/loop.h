@@ -106,6 +106,7 @@ class EngineLoop {
   Work at_work_;
   bool closing_ = false;
   bool snapshot_wanted_ = true;
+  bool hand_over_failed_ = false;  // for want of memory: the step is tried again soon
   Ticks last_snapshot_ = 0;
   Ticks last_pin_sweep_ = 0;
   Ticks last_lost_ = 0;

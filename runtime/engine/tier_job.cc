@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "runtime/kv/room_for.h"
+
 namespace larder::engine {
 namespace {
 
@@ -219,6 +221,7 @@ TierJob::Step TierJob::bring_up_next(kv::PrefixCache& cache, ColdTier& cold) {
     return Step::kMore;
   }
   const auto chain = std::span(nodes_).subspan(next_, std::min(kChain, nodes_.size() - next_));
+  kv::room_for(brought_up_, chain.size());  // see close_if_answered
   Result<kv::Arrival> arrival = cache.begin_arrival(chain, since_, order_.by);
   if (arrival.ok() && arrival->open()) {
     arrival_ = std::move(arrival).value();

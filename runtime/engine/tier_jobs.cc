@@ -176,16 +176,19 @@ Result<JobInfo> TierJobs::order(const Principal& who, TierVerb verb, const kv::B
     return Error{ErrorCode::kResourceExhausted,
                  std::to_string(kMaxWaiting) + " jobs wait already: wait for one, or cancel one", ""};
   }
-  JobInfo& job = jobs_.add(planned.verb);
-  planned.id = job.id;
   planned.dry_run = false;
   planned.tally = {};
   planned.codec = {};
   planned.detail.clear();
   planned.state = JobInfo::State::kQueued;
   planned.started = services_.clock.wall();
-  job = planned;
-  waiting_.push_back({job.id, model->generation(), order, *cache.scope_of(range.node)});
+  planned.id = jobs_.next_id();
+  JobInfo record = planned;
+  waiting_.push_back({planned.id, model->generation(), order, *cache.scope_of(range.node)});
+  if (!had_memory([&] { jobs_.add(planned.verb) = std::move(record); })) {
+    waiting_.pop_back();
+    return out_of_memory();
+  }
   return planned;
 }
 
@@ -209,13 +212,13 @@ Status TierJobs::cancel(JobId id) {
                "job " + std::to_string(id.value) + (job->done ? " has ended already" : " cannot be cancelled"), ""};
 }
 
-void TierJobs::end_waiting(JobId id, JobInfo::State state, const std::string& error) {
+void TierJobs::end_waiting(JobId id, JobInfo::State state, std::string error) {
   std::erase_if(waiting_, [id](const Waiting& each) { return each.id == id; });
   JobInfo* job = jobs_.find(id);
   if (job == nullptr) return;
   job->state = state;
   job->done = true;
-  job->error = error;
+  job->error = std::move(error);
   job->ended = services_.clock.wall();
 }
 
@@ -232,9 +235,9 @@ void TierJobs::start_next() {
     const Error refused = model.cold().lineages().named(next.order.scheme).error();
     return end_waiting(next.id, JobInfo::State::kFailed, to_string(refused));
   }
-  waiting_.pop_front();
   active_ = std::make_unique<Active>(
       Active{next.id, next.generation, std::move(work), RequestId{}, false, std::nullopt});
+  waiting_.pop_front();
   store_cpu_ns_ = disk_.store_cpu_ns();
   if (JobInfo* job = jobs_.find(next.id)) {
     job->state = JobInfo::State::kRunning;
@@ -265,7 +268,10 @@ void TierJobs::turn() {
   waits_ = step == TierWork::Step::kWaits;
   throttle_.spent(begin, services_.clock.now() - begin);
   note();
-  if (const auto run = active_->work->take_prompt()) active_->computing = hooks_.compute(model, *run);
+  if (const auto run = active_->work->take_prompt()) {
+    active_->computing = hooks_.compute(model, *run);
+    if (active_->computing.value == 0) active_->work->computed(model.cache(), out_of_memory());
+  }
   if (active_->work->failure() && !active_->why) return end_active(*active_->work->failure());
   finish_if_over(step);
 }
@@ -293,26 +299,31 @@ void TierJobs::finish_if_over(TierWork::Step step) {
   const bool ended = active_->cancelled || active_->why;
   if (!(ended ? active_->work->idle() : step == TierWork::Step::kDone)) return;
   note();
+  // What is said of it comes first.
   const ResidentModel& model = active_model();
+  const TierWork& work = *active_->work;
+  std::string words = describe(model, work.order(), {work.tally(), work.figures()}, work.blocks(), false).detail;
+  std::string error = active_->why ? to_string(*active_->why) : std::string();
+  static_cast<void>(had_memory([&] { say_ended(*active_, words); }));
   const std::unique_ptr<Active> over = std::move(active_);
-  const TierWork& work = *over->work;
-  const std::string words =
-      describe(model, work.order(), {work.tally(), work.figures()}, work.blocks(), false).detail;
-  if (JobInfo* job = jobs_.find(over->id)) {
-    job->state = over->why         ? JobInfo::State::kFailed
-                 : over->cancelled ? JobInfo::State::kCancelled
-                                   : JobInfo::State::kDone;
-    if (over->why) job->error = to_string(*over->why);
-    if (job->state == JobInfo::State::kDone) job->progress = 1;
-    job->done = true;
-    job->detail = words;
-    job->ended = services_.clock.wall();
-  }
-  const std::string name = "job " + std::to_string(over->id.value) + " (" + tier_verb_name(work.order().verb) +
-                           " of run " + std::to_string(work.order().range.node.value) + ")";
-  log::info("engine", name + ": " + words + (over->why ? "; ended early: " + over->why->message : ""));
-  if (work.tally().damaged > 0) log::warning("engine", name + " found damage: " + words);
-  if (!over->why) promises_.promise_blocks(over->id, model.id(), name, work.brought_up());
+  JobInfo* const job = jobs_.find(over->id);
+  if (job == nullptr) return;
+  job->state = over->why         ? JobInfo::State::kFailed
+               : over->cancelled ? JobInfo::State::kCancelled
+                                 : JobInfo::State::kDone;
+  job->error = std::move(error);
+  if (job->state == JobInfo::State::kDone) job->progress = 1;
+  job->done = true;
+  job->detail = std::move(words);
+  job->ended = services_.clock.wall();
+}
+
+void TierJobs::say_ended(const Active& over, const std::string& words) const {
+  const std::string name = job_name(over.id, over.work->order());
+  log::info("engine", name + ": " + words + (over.why ? "; ended early: " + over.why->message : ""));
+  if (over.work->tally().damaged > 0) log::warning("engine", name + " found damage: " + words);
+  if (over.why) return;
+  promises_.promise_blocks(over.id, active_model().id(), name, over.work->brought_up());
 }
 
 void TierJobs::end_active(const Status& why) {

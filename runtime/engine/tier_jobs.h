@@ -5,6 +5,7 @@
 //           run and a stop end a job with that reason; what it moved till then is where it is.
 // Bounds:   kMaxWaiting orders wait; one works.
 // Errors:   order: kUnavailable, kConflict, kNotFound, kInvalidArgument, kResourceExhausted; later in JobInfo::error.
+//           std::bad_alloc leaves all whole: turn goes on where it was.
 // Threads:  engine thread.
 #pragma once
 
@@ -33,7 +34,7 @@ class TierJobs final : public BlockMover {
   static constexpr std::size_t kMaxWaiting = 8;
 
   struct Hooks {
-    // Has a run computed as an exact request of its owner, and tells computed() how that ended.
+    // Has a run computed as an exact request of its owner, and tells computed() how that ended. 0: memory ran out.
     std::function<RequestId(const ResidentModel&, const kv::RunPrompt&)> compute;
     std::function<void(RequestId)> cancel;
     std::function<void(NodeId gone, NodeId instead)> replaced;
@@ -102,7 +103,8 @@ class TierJobs final : public BlockMover {
   void end_active(const Status& why);
   void stop_active();
   void end_waiting_where(const std::function<bool(const Waiting&)>& which, const Status& why);
-  void end_waiting(JobId id, JobInfo::State state, const std::string& error);
+  void end_waiting(JobId id, JobInfo::State state, std::string error);
+  void say_ended(const Active& over, const std::string& words) const;
   void note();
   void finish_if_over(TierWork::Step step);
 

@@ -112,4 +112,9 @@ std::string tier_words(const TierOrder& order, const TierTally& tally, const Cod
   return text;
 }
 
+std::string job_name(JobId id, const TierOrder& order) {
+  return "job " + std::to_string(id.value) + " (" + tier_verb_name(order.verb) + " of run " +
+         std::to_string(order.range.node.value) + ")";
+}
+
 }  // namespace larder::engine

@@ -13,4 +13,7 @@ namespace larder::engine {
 std::string tier_words(const TierOrder& order, const TierTally& tally, const CodecFigures& codec, std::uint64_t blocks,
                        std::uint64_t block_bytes, const std::string& pool, bool dry_run);
 
+// "job 3 (move of run 17)"
+std::string job_name(JobId id, const TierOrder& order);
+
 }  // namespace larder::engine

@@ -82,13 +82,13 @@ std::optional<EntryId> EntryBook::bring_back(Entry entry) {
 }
 
 void EntryBook::follow(NodeId gone, NodeId instead) {
-  const auto found = by_node_.find(gone);
-  if (found == by_node_.end()) return;
-  Entry entry = std::move(found->second);
-  by_node_.erase(found);
-  entry.id = EntryId{next_id_++};  // whoever keeps it keeps where it ends too
-  entry.node = instead;
-  by_node_[instead] = std::move(entry);
+  auto entry = by_node_.extract(gone);
+  if (entry.empty()) return;
+  entry.mapped().id = EntryId{next_id_++};  // whoever keeps it keeps where it ends too
+  entry.mapped().node = instead;
+  entry.key() = instead;
+  by_node_.erase(instead);
+  by_node_.insert(std::move(entry));
 }
 
 void EntryBook::sweep(const std::function<bool(NodeId)>& exists) {

@@ -47,7 +47,7 @@ class EntryBook {
   void note(const EntryFacts& facts);
   // An entry of an earlier start, with a new id; nothing when the book is full or has one at its node.
   std::optional<EntryId> bring_back(Entry entry);
-  // The entry of a node that went is that of the one which took its place.
+  // The entry of a node that went is that of the one which took its place. Needs no memory.
   void follow(NodeId gone, NodeId instead);
   // Drops entries whose node does not exist any more.
   void sweep(const std::function<bool(NodeId)>& exists);

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstring>
+#include <new>
 
 #include "kernels/layout/checksum.h"
 
@@ -74,6 +75,23 @@ std::uint64_t FakeDeviceKnobs::rows() const {
 std::uint64_t FakeDeviceKnobs::steps() const {
   MutexLock lock(mutex_);
   return steps_;
+}
+
+void FakeDeviceKnobs::lose_hand_overs(std::uint32_t every) {
+  MutexLock lock(mutex_);
+  lose_every_ = every;
+}
+
+bool FakeDeviceKnobs::loses_this() {
+  MutexLock lock(mutex_);
+  if (lose_every_ == 0 || ++hand_overs_ % lose_every_ != 0) return false;
+  ++lost_hand_overs_;
+  return true;
+}
+
+std::uint64_t FakeDeviceKnobs::lost_hand_overs() const {
+  MutexLock lock(mutex_);
+  return lost_hand_overs_;
 }
 
 std::uint64_t FakeDeviceKnobs::copied_tokens() const {
@@ -157,6 +175,7 @@ void FakeDevice::release_blocks(std::span<const BlockId> blocks) {
 }
 
 void FakeDevice::submit(exec::Step step) {
+  if (knobs_->loses_this()) throw std::bad_alloc();
   {
     MutexLock lock(mutex_);
     queue_.push_back(std::move(step));

@@ -50,6 +50,8 @@ class FakeDeviceKnobs {
   void set_delays(std::int64_t step_us, std::int64_t row_us, std::int64_t random_us) EXCLUDES(mutex_);
   // What a step says it took, in ns, instead of the time that passed; so that a test can reckon without a clock.
   void set_costs(std::function<std::int64_t(const exec::Step&)> cost) EXCLUDES(mutex_);
+  // Every so many-th hand-over of a step throws std::bad_alloc, and the device has nothing of it; 0: none does.
+  void lose_hand_overs(std::uint32_t every) EXCLUDES(mutex_);
   // Called with every block that is read out of the device, as a fault of its memory would.
   void spoil_reads(std::function<void(BlockId, std::span<std::byte>)> fault) EXCLUDES(mutex_);
   // Called on the device thread at the start of each step.
@@ -57,11 +59,13 @@ class FakeDeviceKnobs {
 
   std::uint64_t rows() const EXCLUDES(mutex_);  // rows that went through the last layer
   std::uint64_t steps() const EXCLUDES(mutex_);
+  std::uint64_t lost_hand_overs() const EXCLUDES(mutex_);
   std::uint64_t copied_tokens() const EXCLUDES(mutex_);
   std::vector<std::string> violations() const EXCLUDES(mutex_);
 
  private:
   friend class FakeDevice;
+  bool loses_this() EXCLUDES(mutex_);
   mutable Mutex mutex_;
   CondVar changed_;
   bool held_ GUARDED_BY(mutex_) = false;
@@ -74,6 +78,9 @@ class FakeDeviceKnobs {
   std::function<void(const exec::Step&)> watcher_ GUARDED_BY(mutex_);
   std::function<std::int64_t(const exec::Step&)> cost_ GUARDED_BY(mutex_);
   std::function<void(BlockId, std::span<std::byte>)> read_fault_ GUARDED_BY(mutex_);
+  std::uint32_t lose_every_ GUARDED_BY(mutex_) = 0;
+  std::uint64_t hand_overs_ GUARDED_BY(mutex_) = 0;
+  std::uint64_t lost_hand_overs_ GUARDED_BY(mutex_) = 0;
   std::uint64_t rows_ GUARDED_BY(mutex_) = 0;
   std::uint64_t steps_ GUARDED_BY(mutex_) = 0;
   std::uint64_t copied_tokens_ GUARDED_BY(mutex_) = 0;

@@ -6,6 +6,7 @@
 // LARDER_FAILED_ALLOCATIONS: about how many of them are tried, most at the start of the round; 0: all.
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <cstdlib>
 #include <future>
 
@@ -144,6 +145,23 @@ TEST(EngineMemory, TheEngineServesOnWhateverAllocationOfItsThreadFails) {
   std::printf("%llu of about %llu allocations failed, %llu requests and verbs were refused, 0 were wrong or lost\n",
               static_cast<unsigned long long>(failed), static_cast<unsigned long long>(all),
               static_cast<unsigned long long>(rounds.refused()));
+}
+
+// Nobody else would wake the engine: it would sleep for half a second after each.
+TEST(EngineMemory, AStepThatCouldNotBeHandedOverIsTriedAgainSoon) {
+  EngineRig rig;
+  const Request asked = EngineRig::text_request("Once upon a time there was a jar of plums", 60);
+  const Collected right = rig.ask(rig.admin(), asked);
+  ASSERT_TRUE(right.ok());
+  rig.knobs().lose_hand_overs(2);
+  const auto begin = std::chrono::steady_clock::now();
+  const Collected again = rig.ask(rig.admin(), asked);
+  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
+  ASSERT_TRUE(again.ok());
+  EXPECT_EQ(again.tokens, right.tokens);
+  const std::uint64_t lost = rig.knobs().lost_hand_overs();
+  EXPECT_GE(lost, 50u);
+  EXPECT_LT(took.count(), 0.25 * static_cast<double>(lost));
 }
 
 }  // namespace
