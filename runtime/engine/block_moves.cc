@@ -18,7 +18,7 @@ constexpr std::size_t kMovingBytes = ColdTier::kReadBytes / 4;
 
 Status ColdTier::usable() const {
   RETURN_IF_ERROR(disk_.usable());
-  if (!identity_->weights_known || list_ticket_ != 0) {
+  if (!identity_->weights_known || adopting_) {
     return Error{ErrorCode::kUnavailable,
                  "the digest of the model's weights is not known yet, and its blocks stay in memory: wait until it is",
                  ""};
@@ -42,31 +42,28 @@ ColdTier::Taken ColdTier::write_block(NodeId node) {
 
 // Copied into staging here and now, so that nothing has to be held until it is durable.
 ColdTier::Taken ColdTier::put(const kv::UnstoredBlock& block, Form form) {
-  std::unique_ptr<Buffer> buffer = disk_.take_buffer(executor_.layout().block_bytes());
-  if (buffer == nullptr) return Taken::kLater;
-  if (!executor_.read_block(block.block, *buffer).ok()) {
-    disk_.give_buffer(std::move(buffer));
-    return Taken::kNo;
-  }
-  storage::PutBlock put;
   Writing writing;
   writing.node = block.node;
-  const kv::ColdBlock kept = form == Form::kExact ? block.cold : kept_as(block, *buffer, writing);
+  writing.buffer = disk_.buffers().take(executor_.layout().block_bytes());
+  if (writing.buffer == nullptr) return Taken::kLater;
+  if (!executor_.read_block(block.block, *writing.buffer).ok()) return Taken::kNo;
+  const kv::ColdBlock kept = form == Form::kExact ? block.cold : kept_as(block, *writing.buffer, writing);
   writing.lineage = lineages_.identity_of(kept.lineage, kept.by_name);
   writing.name = {kept.scope, kept.key};
   writing.label = kept.label;
+  storage::PutBlock put;
   put.block = stored(kept);
-  put.layout = executor_.layout();
-  put.bytes = *buffer;
   put.checksum = block.checksum;
+  return give_to_store(std::move(put), std::move(writing));
+}
+
+ColdTier::Taken ColdTier::give_to_store(storage::PutBlock put, Writing writing) {
+  put.layout = executor_.layout();
+  put.bytes = *writing.buffer;
   put.ticket = next_ticket_++;
-  if (disk_.store()->put({&put, 1}) == 0) {
-    disk_.give_buffer(std::move(buffer));
-    return Taken::kLater;
-  }
-  writing.buffer = std::move(buffer);
-  writing_[put.ticket] = std::move(writing);
-  return Taken::kYes;
+  const bool taken =
+      writing_.ask(put.ticket, std::move(writing), [&] { return disk_.store()->put({&put, 1}) == 1; });
+  return taken ? Taken::kYes : Taken::kLater;
 }
 
 ColdTier::Taken ColdTier::read_block(const kv::ColdBlock& cold, BlockId into, std::uint64_t tag) {
@@ -81,40 +78,39 @@ ColdTier::Taken ColdTier::get_moving(const kv::ColdBlock& cold, Moving moving) {
   const std::size_t bytes = (moving_.size() + 1) * executor_.layout().block_bytes();
   const bool full = moving_.size() >= kMovingReads || (!moving_.empty() && bytes > kMovingBytes);
   if (full || !reading_.empty()) return Taken::kLater;
+  moving.copy = cold.key;
   storage::GetBlock get;
   get.block = stored(cold);
   get.layout = executor_.layout();
   if (moving.into != kNoBlock) get.into = executor_.host_memory(moving.into);
   if (get.into.empty()) {
-    moving.buffer = disk_.take_buffer(executor_.layout().block_bytes());
+    moving.buffer = disk_.buffers().take(executor_.layout().block_bytes());
     if (moving.buffer == nullptr) return Taken::kLater;
     get.into = *moving.buffer;
   }
   get.from_disk = moving.into == kNoBlock;  // it is proved where it is
   get.ticket = next_ticket_++;
-  if (disk_.store()->get({&get, 1}) == 0) {
-    disk_.give_buffer(std::move(moving.buffer));
-    return Taken::kLater;
-  }
-  moving_.emplace(get.ticket, std::move(moving));
-  return Taken::kYes;
+  const bool taken =
+      moving_.ask(get.ticket, std::move(moving), [&] { return disk_.store()->get({&get, 1}) == 1; });
+  return taken ? Taken::kYes : Taken::kLater;
 }
 
-// False: it was read for a request.
+// False: it was read for a request. Its entry goes last, so that all of it can be done once more.
 bool ColdTier::on_moved(const storage::StoreEvent& event) {
-  const auto found = moving_.find(event.ticket);
-  if (found == moving_.end()) return false;
-  Moving moving = std::move(found->second);
-  moving_.erase(found);
+  Moving* const moving = moving_.find(event.ticket);
+  if (moving == nullptr) return false;
   storage::Miss miss = event.kind == storage::StoreEvent::Kind::kRead ? storage::Miss::kNone : event.miss;
-  if (moving.rounds != nullptr) {
-    on_read_to_round(std::move(moving), miss, event.checksum);
+  if (moving->rounds != nullptr) {
+    Moving read = std::move(*moving);
+    moving_.erase(event.ticket);
+    on_read_to_round(std::move(read), miss, event.checksum);
     return true;
   }
-  const bool copies = miss == storage::Miss::kNone && moving.buffer != nullptr && moving.into != kNoBlock;
-  if (copies && !executor_.write_block(moving.into, *moving.buffer).ok()) miss = storage::Miss::kReadFailed;
-  disk_.give_buffer(std::move(moving.buffer));
-  if (disk_.mover() != nullptr) disk_.mover()->read(moving.tag, miss, event.checksum);
+  const bool copies = miss == storage::Miss::kNone && moving->buffer != nullptr && moving->into != kNoBlock;
+  if (copies && !executor_.write_block(moving->into, *moving->buffer).ok()) miss = storage::Miss::kReadFailed;
+  if (miss != storage::Miss::kNone && copy_is_gone(miss)) forget_gone(moving->copy);
+  if (disk_.mover() != nullptr) disk_.mover()->read(moving->tag, miss, event.checksum);
+  moving_.erase(event.ticket);
   return true;
 }
 
@@ -128,16 +124,19 @@ std::unordered_set<NodeId> ColdTier::in_ram(std::span<const NodeId> nodes) const
   return there;
 }
 
+// A cold block whose copy cannot be had any more, and what hangs on it, leaves the tree. Whoever is told of it then
+// needs no memory to take note.
+void ColdTier::forget_gone(const BlockKey& copy) {
+  const std::optional<NodeId> node = cache_.find_stored(copy);
+  if (node && !cache_.facts(*node).resident()) cache_.drop_stored(copy);
+}
+
 std::optional<std::uint64_t> ColdTier::checksum_of(BlockId block) {
   const std::span<const std::byte> memory = executor_.host_memory(block);
   if (!memory.empty()) return kernels::block_checksum(executor_.layout(), memory.data());
-  std::unique_ptr<Buffer> buffer = disk_.take_buffer(executor_.layout().block_bytes());
-  if (buffer == nullptr) return std::nullopt;
-  const bool read = executor_.read_block(block, *buffer).ok();
-  const std::uint64_t sum = read ? kernels::block_checksum(executor_.layout(), buffer->data()) : 0;
-  disk_.give_buffer(std::move(buffer));
-  if (!read) return std::nullopt;
-  return sum;
+  const CopyBuffers::Lent buffer = disk_.buffers().take(executor_.layout().block_bytes());
+  if (buffer == nullptr || !executor_.read_block(block, *buffer).ok()) return std::nullopt;
+  return kernels::block_checksum(executor_.layout(), buffer->data());
 }
 
 }  // namespace larder::engine

@@ -1,24 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writing down, dropping, adopting. What comes up stands in restore.cc.
+// Writing down and dropping. What comes up stands in restore.cc, what is found after a start in adopting.cc.
 #include "runtime/engine/cold_tier.h"
 
 #include <algorithm>
 #include <cstring>
 
 #include "runtime/base/invariant.h"
-#include "runtime/base/log.h"
-#include "runtime/engine/block_mover.h"
 #include "runtime/engine/listed_tree.h"
-#include "runtime/engine/loop.h"
 #include "runtime/engine/stored_entries.h"
 #include "runtime/engine/stored_identities.h"
+#include "runtime/kv/room_for.h"
 
 namespace larder::engine {
 namespace {
 
 using storage::StoreEvent;
 
-constexpr std::size_t kAdoptedPerTurn = 2000;
 constexpr std::size_t kCooledPerTurn = 64;
 
 std::uint64_t record_id(const BlockKey& key) {
@@ -26,6 +23,24 @@ std::uint64_t record_id(const BlockKey& key) {
   std::memcpy(&id, key.data(), sizeof id);
   return id;
 }
+
+// The next block to write down; it is in the queue again unless it was taken out for good.
+class NextDown {
+ public:
+  explicit NextDown(kv::PrefixCache& cache) : cache_(cache), block_(cache.next_unstored()) {}
+  ~NextDown() {
+    if (block_ && !done_) cache_.store_later(block_->node);
+  }
+  NextDown(const NextDown&) = delete;
+  NextDown& operator=(const NextDown&) = delete;
+  const std::optional<kv::UnstoredBlock>& block() const { return block_; }
+  void done() { done_ = true; }
+
+ private:
+  kv::PrefixCache& cache_;
+  const std::optional<kv::UnstoredBlock> block_;
+  bool done_ = false;
+};
 
 }  // namespace
 
@@ -50,113 +65,10 @@ ColdTier::ColdTier(Services& services, DiskTier& disk, Parts parts)
 
 ColdTier::~ColdTier() { end(); }
 
-void ColdTier::begin(std::function<void()> ready) {
-  ready_ = std::move(ready);
-  if (!identity_->weights_known) return ready_now();
-  identity_known();
-}
-
-void ColdTier::store_opened() {
-  if (disk_.store() != nullptr) requests_.emplace(*disk_.store(), next_ticket_);
-  if (identity_->weights_known) list_next();
-}
-
-void ColdTier::identity_known() {
-  lineages_.attach(identity_, executor_.layout(), exec::kv_codec());
-  to_list_.clear();
-  choose_lineage();
-  to_list_.push_back(identity_);
-  if (!disk_.opening()) list_next();
-}
-
-// What lies on disk for the next of these lineages is asked for, and at first of other identities too; until it was
-// adopted nothing is written down.
-void ColdTier::list_next() {
-  list_ticket_ = next_ticket_++;
-  const bool asked =
-      !to_list_.empty() && disk_.serves() && disk_.store()->list(std::nullopt, std::nullopt, list_ticket_);
-  if (asked) return;
-  to_list_.clear();
-  list_ticket_ = 0;
-  all_adopted();
-  ready_now();
-}
-
-void ColdTier::ready_now() {
-  if (const auto ready = std::exchange(ready_, nullptr)) ready();
-}
-
-// Its keys are made again on the loader: two hashes a block.
-void ColdTier::on_listed(const StoreEvent& event) {
-  if (event.ticket != list_ticket_) return;
-  records_ = event.listing;
-  const bool posted = services_.loader.post(
-      [ticket = event.ticket, listing = event.listing, identity = *to_list_.front(), inbox = services_.inbox,
-       scopes = services_.registry.all_scopes(), most = max_cold_nodes(services_.settings)] {
-        auto tree = std::make_shared<ListedTree>(listed_tree(*listing, scopes, identity, most));
-        inbox->push_reserved([ticket, tree](EngineLoop& loop) { loop.disk().listed(ticket, std::move(*tree)); });
-      });
-  if (posted) return;
-  log::warning("store", "the loader was busy: what lies on disk is found after the next load");
-  to_list_.clear();
-  list_ticket_ = 0;
-  all_adopted();
-  ready_now();
-}
-
-void ColdTier::chained(std::uint64_t ticket, ListedTree tree) {
-  if (ticket != list_ticket_) return;
-  lost_.insert(lost_.end(), tree.lost.begin(), tree.lost.end());
-  left_out_ += tree.left_out;
-  if (to_list_.front() == identity_) {
-    cache_.note_others(tree.others);
-    // Another model that is here may have named its identity and have no block there just now.
-    std::erase_if(tree.stale_identities, [this](const auto& each) { return disk_.has_named(each.second); });
-    identities_->drop(tree.stale_identities, *requests_);
-    for (const auto& named : lineages_.readable()) {
-      const auto& there = tree.by_name;
-      const bool lies_there = std::find(there.begin(), there.end(), named->lineage) != there.end();
-      if (named->by_name && lies_there) to_list_.push_back(named);
-    }
-    foreign_found_ = std::move(tree.foreign);
-    choose_foreign();
-  }
-  listing_ = std::move(tree.blocks);
-  adopted_ = 0;
-  adopt_slice();
-}
-
-void ColdTier::adopt_slice() {
-  if (list_ticket_ == 0 || adopted_ > listing_.size()) return;
-  const std::size_t count = std::min(kAdoptedPerTurn, listing_.size() - adopted_);
-  cache_.adopt(std::span(listing_).subspan(adopted_, count), to_list_.front());
-  adopted_ += count;
-  if (adopted_ < listing_.size()) return;
-  listing_.clear();
-  adopted_ = kNotAdopting;
-  list_ticket_ = 0;
-  const auto records = std::exchange(records_, nullptr);
-  const bool exact = to_list_.front() == identity_;
-  to_list_.erase(to_list_.begin());
-  if (exact) exact_records_ = records;
-  if (!to_list_.empty()) return list_next();
-  all_adopted();
-}
-
-// Pins and entries may end at blocks of any lineage.
-void ColdTier::all_adopted() {
-  const auto records = std::exchange(exact_records_, nullptr);
-  if (records == nullptr) return;
-  pins_.bring_back(records->records, cache_, *requests_, services_.clock.wall());
-  ready_now();  // begins with an empty book
-  entry_records_->bring_back(records->records, cache_, entries_, *requests_,
-                             [this](TenantId tenant) { return services_.registry.scopes(tenant).ok(); });
-}
-
 bool ColdTier::has_named(std::uint64_t identity_record) const { return identities_->wrote(identity_record); }
 
 bool ColdTier::storing() const {
-  return requests_ && disk_.stores() && list_ticket_ == 0 && identity_->weights_known;
+  return requests_ && disk_.stores() && !adopting_ && identity_->weights_known;
 }
 
 storage::StoredBlock ColdTier::stored(const kv::ColdBlock& cold) const {
@@ -175,14 +87,14 @@ storage::StoredBlock ColdTier::stored(const kv::ColdBlock& cold) const {
   return block;
 }
 
+// What is to be dropped goes first: it may bear the name of what comes.
 void ColdTier::write_down() {
   const std::size_t bytes = executor_.layout().block_bytes();
-  while (storing() && writing_.size() < kUndurable && disk_.has_buffer(bytes)) {
-    const std::optional<kv::UnstoredBlock> next = cache_.next_unstored();
-    if (!next) return;
-    if (goes_down(next->node) || put(*next, Form::kAsSet) != Taken::kLater) continue;
-    cache_.store_later(next->node);
-    return;
+  while (storing() && lost_.empty() && writing_.size() < kUndurable && disk_.buffers().has(bytes)) {
+    NextDown next(cache_);
+    if (!next.block()) return;
+    if (!goes_down(next.block()->node) && put(*next.block(), Form::kAsSet) == Taken::kLater) return;
+    next.done();
   }
 }
 
@@ -199,8 +111,9 @@ void ColdTier::keep_cooled() {
 
 void ColdTier::drop_lost() {
   if (!requests_) return;
-  for (const kv::StoredName& name : cache_.take_lost()) lost_.push_back(name);
-  while (!lost_.empty()) {
+  for (;;) {
+    if (lost_.empty()) lost_ = cache_.take_lost();
+    if (lost_.empty()) return;
     const ScopeId scope = lost_.back().scope;
     std::vector<BlockKey> keys;
     for (const kv::StoredName& name : lost_) {
@@ -213,9 +126,9 @@ void ColdTier::drop_lost() {
 
 void ColdTier::tick() {
   adopt_slice();
+  drop_lost();
   write_down();
   keep_cooled();
-  drop_lost();
   issue_reads();
   cut_stalled();
 }
@@ -225,7 +138,7 @@ void ColdTier::sync_pins() {
   if (storing()) entry_records_->sync(entries_, cache_, *requests_, services_.clock.wall(), false);
 }
 
-bool ColdTier::busy() const { return adopted_ < listing_.size(); }
+bool ColdTier::busy() const { return tree_ != nullptr; }
 
 bool ColdTier::waiting() const {
   return std::any_of(restores_.begin(), restores_.end(), [](const auto& each) { return !each.second.done; });
@@ -234,9 +147,7 @@ bool ColdTier::waiting() const {
 void ColdTier::on_event(const StoreEvent& event) {
   switch (event.kind) {
     case StoreEvent::Kind::kCopied:
-      if (const auto found = writing_.find(event.ticket); found != writing_.end()) {
-        disk_.give_buffer(std::move(found->second.buffer));
-      }
+      if (Writing* const copied = writing_.find(event.ticket)) copied->buffer.reset();
       return;
     case StoreEvent::Kind::kDurable:
       return on_durable(event);
@@ -258,36 +169,49 @@ void ColdTier::on_event(const StoreEvent& event) {
   }
 }
 
+// Its entry goes last, so that all of it can be done once more.
 void ColdTier::on_durable(const StoreEvent& event) {
-  const auto found = writing_.find(event.ticket);
-  if (found == writing_.end()) return;
-  Writing done = std::move(found->second);
-  writing_.erase(found);
-  disk_.give_buffer(std::move(done.buffer));
-  const bool known = known_below(done);
-  tell_mover(done, storage::Refusal::kNone);
-  if (!known) {
-    lost_.push_back(done.name);
-    return;
+  Writing* const done = writing_.find(event.ticket);
+  if (done == nullptr) return;
+  done->buffer.reset();
+  kv::room_for(lost_, 1);
+  const bool known = known_below(*done);
+  tell_mover(*done, storage::Refusal::kNone);
+  if (known) {
+    note_records(*done);
+  } else if (!comes_again(done->name, event.ticket)) {
+    lost_.push_back(done->name);
   }
-  identities_->note(done.name.scope, *done.lineage, lineages_.digest_of(*done.lineage), *requests_);
-  if (done.label.empty()) return;
-  storage::StoredRecord record{done.name.scope, kLabelRecord, record_id(done.name.key), {}};
-  record.bytes.assign(done.name.key.begin(), done.name.key.end());
-  record.bytes.insert(record.bytes.end(), done.label.begin(), done.label.end());
-  // A label that finds no room is missing after a restart, nothing else is.
-  static_cast<void>(requests_->put_record(std::move(record)));
+  writing_.erase(event.ticket);
+}
+
+// Asked for once more under the same name: that will find the copy, and keep it.
+bool ColdTier::comes_again(const kv::StoredName& name, std::uint64_t ticket) const {
+  return std::any_of(writing_.begin(), writing_.end(), [&](const auto& each) {
+    return each.first != ticket && each.second.name.scope == name.scope && each.second.name.key == name.key;
+  });
+}
+
+// What finds no room or no memory is missing after a restart, or noted with the next block; nothing else is lost.
+void ColdTier::note_records(const Writing& done) {
+  static_cast<void>(had_memory([&] {
+    identities_->note(done.name.scope, *done.lineage, lineages_.digest_of(*done.lineage), *requests_);
+    if (done.label.empty()) return;
+    storage::StoredRecord record{done.name.scope, kLabelRecord, record_id(done.name.key), {}};
+    record.bytes.assign(done.name.key.begin(), done.name.key.end());
+    record.bytes.insert(record.bytes.end(), done.label.begin(), done.label.end());
+    static_cast<void>(requests_->put_record(std::move(record)));
+  }));
 }
 
 void ColdTier::on_refused(const StoreEvent& event) {
-  const auto found = writing_.find(event.ticket);
-  if (found == writing_.end()) return;
-  Writing done = std::move(found->second);
-  writing_.erase(found);
-  disk_.give_buffer(std::move(done.buffer));
+  Writing* const done = writing_.find(event.ticket);
+  if (done == nullptr) return;
+  done->buffer.reset();
   const bool there = event.refusal == storage::Refusal::kAlreadyThere;
-  if (there) known_below(done);
-  tell_mover(done, there ? storage::Refusal::kNone : event.refusal);
+  if (there) known_below(*done);
+  tell_mover(*done, there ? storage::Refusal::kNone : event.refusal);
+  writing_.erase(event.ticket);
 }
 
 bool ColdTier::drained() {
@@ -318,12 +242,6 @@ void ColdTier::store_closed() {
   }
   reading_.clear();
   moving_.clear();
-}
-
-void ColdTier::apply_settings() {
-  choose_lineage();
-  choose_foreign();
-  if (!to_list_.empty() && list_ticket_ == 0 && !disk_.opening()) list_next();
 }
 
 }  // namespace larder::engine

@@ -7,6 +7,7 @@
 // Ensures:  a block is read by a model only after the store verified it; what cannot be had is computed. A request
 //           waits for room or for another one's reading at most kLongestWaitMs.
 // Errors:   usable: why nothing can be moved now. Else none: what cannot be written or read is counted (DiskTier).
+//           std::bad_alloc leaves all whole: tick and on_event can be called again, with the same event.
 // Threads:  engine thread.    Bounds: kReadBytes of reads.
 #pragma once
 
@@ -14,7 +15,6 @@
 #include <map>
 #include <memory>
 #include <optional>
-#include <unordered_map>
 #include <unordered_set>
 #include <vector>
 
@@ -22,6 +22,7 @@
 #include "runtime/engine/lineages.h"
 #include "runtime/engine/restore_plan.h"
 #include "runtime/engine/stored_pins.h"
+#include "runtime/engine/ticket_table.h"
 #include "runtime/sched/tier_gate.h"
 
 namespace larder::entry {
@@ -77,7 +78,7 @@ class ColdTier final : public sched::TierGate {
   void store_closed();
   void on_event(const storage::StoreEvent& event);  // whose ticket is this part's
   void lost_below(const BlockKey& key) { cache_.drop_stored(key); }
-  void chained(std::uint64_t ticket, ListedTree tree);
+  void chained(std::uint64_t ticket, std::shared_ptr<ListedTree> tree);
   bool has_named(std::uint64_t identity_record) const;
   const Lineages& lineages() const { return lineages_; }
   std::uint64_t unlisted_blocks() const { return left_out_ + cache_.counts().forgotten_cold; }
@@ -108,15 +109,13 @@ class ColdTier final : public sched::TierGate {
   bool holds_room() const override;
 
  private:
-  static constexpr std::size_t kNotAdopting = ~std::size_t{0};
-  using Buffer = DiskTier::Buffer;
   struct Writing {
     NodeId node{};
     std::shared_ptr<const kv::Identity> lineage;
     std::optional<kv::ChainedBlock> rounded;  // it is no copy of the node: adopted under `lineage` once durable
     kv::StoredName name;
     std::string label;
-    std::unique_ptr<Buffer> buffer;  // null once copied
+    CopyBuffers::Lent buffer;  // null once copied
   };
   struct Restore {
     kv::Arrival arrival;
@@ -138,13 +137,14 @@ class ColdTier final : public sched::TierGate {
   struct Reading {
     std::uint64_t restore = 0;
     std::size_t index = 0;
-    std::unique_ptr<Buffer> buffer;  // null: straight into the block
+    CopyBuffers::Lent buffer;  // null: straight into the block
   };
   struct Moving {
     std::uint64_t tag = 0;
     BlockId into = kNoBlock;
-    std::unique_ptr<Buffer> buffer;  // null: straight into the block
-    NodeId node{};                   // with `rounds`: its copy under that lineage goes down next
+    BlockKey copy{};           // where it is read from
+    CopyBuffers::Lent buffer;  // null: straight into the block
+    NodeId node{};             // with `rounds`: its copy under that lineage goes down next
     std::shared_ptr<const kv::Identity> rounds;
   };
 
@@ -155,13 +155,20 @@ class ColdTier final : public sched::TierGate {
   enum class Form : std::uint8_t { kExact, kAsSet };  // as store.codec says
   Taken put(const kv::UnstoredBlock& block, Form form);
   Taken put_rounded(Moving from, std::uint64_t checksum);
+  Taken give_to_store(storage::PutBlock put, Writing writing);
   Taken get_moving(const kv::ColdBlock& cold, Moving moving);
   void on_read_to_round(Moving moving, storage::Miss miss, std::uint64_t checksum);
   void tell_mover(const Writing& done, storage::Refusal refusal);
   bool goes_down(NodeId node) const;
   bool on_moved(const storage::StoreEvent& event);
   void drop_lost();
+  void forget_gone(const BlockKey& copy);
+  bool comes_again(const kv::StoredName& name, std::uint64_t ticket) const;
+  void note_records(const Writing& done);
+  void attach();
   void adopt_slice();
+  void adopt_tree();
+  void begin_tree();
   void issue_reads();
   bool issue(std::uint64_t id, Restore& restore);
   void give_up_rest(Restore& restore);
@@ -172,7 +179,8 @@ class ColdTier final : public sched::TierGate {
   void on_refused(const storage::StoreEvent& event);
   void on_read(const storage::StoreEvent& event);
   void on_listed(const storage::StoreEvent& event);
-  void list_next();
+  bool list_next();
+  void give_up_listing(const char* why);
   void choose_lineage();
   void choose_foreign();
   kv::ColdBlock kept_as(const kv::UnstoredBlock& block, std::span<const std::byte> bytes, Writing& writing);
@@ -199,23 +207,26 @@ class ColdTier final : public sched::TierGate {
 
   std::function<void()> ready_;
   Lineages lineages_;
+  bool attach_due_ = false;  // the identity is known, and its lineages are not yet
+  bool adopting_ = false;    // until it is over nothing is written down
   std::vector<std::shared_ptr<const kv::Identity>> to_list_;  // still to be asked for; the first is being adopted
-  std::vector<kv::Identity> foreign_found_;         // by the listing
-  std::unordered_set<TenantId> foreign_tenants_;    // those that may reuse what lies there
-  std::vector<kv::ChainedBlock> listing_;                     // being adopted
+  std::vector<kv::Identity> foreign_found_;                   // by the listing
+  std::unordered_set<TenantId> foreign_tenants_;              // those that may reuse what lies there
+  std::shared_ptr<ListedTree> tree_;                          // being adopted
   std::shared_ptr<const storage::StoreListing> records_;
   std::shared_ptr<const storage::StoreListing> exact_records_;  // until all lineages are adopted
   StoredPins pins_;
   std::unique_ptr<StoredIdentities> identities_;
   std::unique_ptr<StoredEntries> entry_records_;
   std::uint64_t left_out_ = 0;
-  std::size_t adopted_ = kNotAdopting;
+  bool tree_begun_ = false;  // what tree_ says beside its blocks is known
+  std::size_t adopted_ = 0;  // blocks of tree_
 
   std::uint64_t next_ticket_;
-  std::uint64_t list_ticket_ = 0;
-  std::unordered_map<std::uint64_t, Writing> writing_;
-  std::unordered_map<std::uint64_t, Reading> reading_;
-  std::unordered_map<std::uint64_t, Moving> moving_;
+  std::uint64_t list_ticket_ = 0;  // of a listing that is on its way
+  TicketTable<Writing> writing_;
+  TicketTable<Reading> reading_;
+  TicketTable<Moving> moving_;
   std::map<std::uint64_t, Restore> restores_;  // by sequence: first asked, first read
   std::uint64_t last_issued_ = 0;  // whose block was asked for last
   std::vector<kv::StoredName> lost_;  // to be dropped from the store

@@ -49,28 +49,34 @@ void DiskTier::open() {
   const auto inbox = services_.inbox;
   const auto woken = woken_;
   const auto wake = [inbox, woken] {
-    if (woken->exchange(true)) return;
-    inbox->push_reserved([](EngineLoop& loop) { loop.disk().take_events(); });
+    if (!woken->exchange(true)) inbox->nudge();
   };
-  opening_ = services_.loader.post([this, scopes, inbox, wake, mode = mode_, &services = services_] {
+  struct Made {
+    std::unique_ptr<storage::Disk> disk;
+    Result<std::unique_ptr<storage::BlockStore>> store = out_of_memory();
+  };
+  const auto made = std::make_shared<Made>();
+  const auto answer = std::make_shared<LoopInbox::Place>(LoopTask([this, made](EngineLoop&) {
+    disk_ = std::move(made->disk);
+    opened(std::move(made->store));
+  }));
+  const auto open_it = [scopes, wake, made, mode = mode_, &services = services_] {
     storage::StoreConfig config;
     config.folder = services.data_dir;
     config.limits = limits_of(services.settings);
     config.mode = mode;
     config.codec = exec::kv_codec();
-    using Opened = std::pair<std::unique_ptr<storage::Disk>, Result<std::unique_ptr<storage::BlockStore>>>;
-    auto made = std::make_shared<Opened>(nullptr, Error{});
     Result<std::unique_ptr<storage::Disk>> disk = services.open_disk();
-    if (disk.ok()) {
-      made->first = std::move(disk).value();
-      made->second = storage::BlockStore::open(std::move(config), scopes, *made->first, services.clock, wake);
-    } else {
-      made->second = disk.error();
+    if (!disk.ok()) {
+      made->store = disk.error();
+      return;
     }
-    inbox->push_reserved([this, made](EngineLoop&) {
-      disk_ = std::move(made->first);
-      opened(std::move(made->second));
-    });
+    made->disk = std::move(disk).value();
+    made->store = storage::BlockStore::open(std::move(config), scopes, *made->disk, services.clock, wake);
+  };
+  opening_ = services_.loader.post([open_it, inbox, answer] {
+    static_cast<void>(had_memory([&open_it] { open_it(); }));
+    inbox->push_reserved(std::move(*answer));
   });
   if (!opening_) reason_ = "the loader was busy";
 }
@@ -80,16 +86,19 @@ void DiskTier::opened(Result<std::unique_ptr<storage::BlockStore>> store) {
   if (store.ok()) {
     store_ = std::move(store).value();
     reason_.clear();
-    learn_scopes();
+    scopes_due_ = true;
   } else {
-    reason_ = store.error().message;
-    log::warning("store", "the disk tier is not used: " + to_string(store.error()));
+    Error why = std::move(store).error();
+    static_cast<void>(had_memory([&why] { log::warning("store", "the disk tier is not used: " + to_string(why)); }));
+    reason_ = std::move(why.message);
   }
   for (ColdTier* tier : tiers_) tier->store_opened();
 }
 
 void DiskTier::close() {
   store_.reset();
+  events_.clear();
+  next_event_ = 0;
   for (ColdTier* tier : tiers_) tier->store_closed();
   if (mover_ != nullptr) mover_->store_closed();
   disk_.reset();
@@ -109,18 +118,31 @@ ColdTier* DiskTier::owner_of(std::uint64_t ticket) const {
 }
 
 void DiskTier::tick() {
-  for (ColdTier* tier : tiers_) tier->tick();
+  short_of_memory_ = !had_memory([this] {
+    if (settings_due_) apply_settings();
+    if (scopes_due_) learn_scopes();
+    if (!to_shred_.empty()) shred_due();
+    take_events();
+  });
+  for (ColdTier* tier : tiers_) {
+    if (!had_memory([tier] { tier->tick(); })) short_of_memory_ = true;
+  }
 }
 
+// Each handler can be called once more with the same event where it was broken off.
 void DiskTier::take_events() {
-  woken_->store(false);
   if (store_ == nullptr) return;
-  events_.clear();
-  store_->drain(events_);
-  const storage::StoreCounters counters = store_->counters();
-  if (counters.read_bytes_per_s > 0) read_bytes_per_s_ = counters.read_bytes_per_s;
-  if (counters.ram_bytes_per_s > 0) ram_bytes_per_s_ = counters.ram_bytes_per_s;
-  for (const StoreEvent& event : events_) on_event(event);
+  if (woken_->exchange(false)) events_due_ = true;
+  if (next_event_ == events_.size() && events_due_) {
+    events_.clear();
+    next_event_ = 0;
+    store_->drain(events_);
+    events_due_ = false;
+    const storage::StoreCounters counters = store_->counters();
+    if (counters.read_bytes_per_s > 0) read_bytes_per_s_ = counters.read_bytes_per_s;
+    if (counters.ram_bytes_per_s > 0) ram_bytes_per_s_ = counters.ram_bytes_per_s;
+  }
+  for (; next_event_ < events_.size(); ++next_event_) on_event(events_[next_event_]);
 }
 
 void DiskTier::on_event(const StoreEvent& event) {
@@ -128,11 +150,11 @@ void DiskTier::on_event(const StoreEvent& event) {
     for (ColdTier* tier : tiers_) tier->lost_below(event.key);
     return;
   }
-  if (event.kind == StoreEvent::Kind::kDone && !event.error.empty()) log::warning("store", event.error);
+  if (!event.error.empty()) log::warning("store", event.error);
   if (ColdTier* tier = owner_of(event.ticket)) tier->on_event(event);
 }
 
-void DiskTier::listed(std::uint64_t ticket, ListedTree tree) {
+void DiskTier::listed(std::uint64_t ticket, std::shared_ptr<ListedTree> tree) {
   if (ColdTier* tier = owner_of(ticket)) tier->chained(ticket, std::move(tree));
 }
 
@@ -141,11 +163,13 @@ void DiskTier::sync_pins() {
 }
 
 bool DiskTier::busy() const {
-  return std::any_of(tiers_.begin(), tiers_.end(), [](const ColdTier* tier) { return tier->busy(); });
+  const bool any = std::any_of(tiers_.begin(), tiers_.end(), [](const ColdTier* tier) { return tier->busy(); });
+  return any && !short_of_memory_;
 }
 
 bool DiskTier::waiting() const {
-  return std::any_of(tiers_.begin(), tiers_.end(), [](const ColdTier* tier) { return tier->waiting(); });
+  const bool any = std::any_of(tiers_.begin(), tiers_.end(), [](const ColdTier* tier) { return tier->waiting(); });
+  return any || short_of_memory_;
 }
 
 bool DiskTier::drained() {
@@ -159,45 +183,41 @@ bool DiskTier::has_named(std::uint64_t identity_record) const {
                      [identity_record](const ColdTier* tier) { return tier->has_named(identity_record); });
 }
 
-std::unique_ptr<DiskTier::Buffer> DiskTier::take_buffer(std::size_t bytes) {
-  if (!has_buffer(bytes)) return nullptr;
-  bytes_out_ += bytes;
-  if (buffers_.empty()) return std::make_unique<Buffer>(bytes);
-  std::unique_ptr<Buffer> buffer = std::move(buffers_.back());
-  buffers_.pop_back();
-  bytes_kept_ -= buffer->capacity();
-  buffer->resize(bytes);
-  return buffer;
-}
-
-void DiskTier::give_buffer(std::unique_ptr<Buffer> buffer) {
-  if (buffer == nullptr) return;
-  bytes_out_ -= buffer->size();
-  if (bytes_kept_ + buffer->capacity() > kStagingBytes) return;
-  bytes_kept_ += buffer->capacity();
-  buffers_.push_back(std::move(buffer));
-}
-
 void DiskTier::learn_scopes() {
-  if (store_ == nullptr) return;
+  scopes_due_ = store_ != nullptr;
+  if (!scopes_due_) return;
   for (const tenant::Scope& scope : services_.registry.all_scopes()) {
-    if (scopes_.insert(scope->id()).second) store_->add_scope({scope->id(), scope->secret()});
+    if (scopes_.contains(scope->id())) continue;
+    store_->add_scope({scope->id(), scope->secret()});
+    scopes_.insert(scope->id());
   }
+  scopes_due_ = false;
 }
 
 void DiskTier::shred(const ScopeId& scope) {
+  to_shred_.push_back(scope);
   scopes_.erase(scope);
-  if (store_ != nullptr) store_->shred(scope, next_ticket_++);
+  if (!had_memory([this] { shred_due(); })) short_of_memory_ = true;
 }
 
+void DiskTier::shred_due() {
+  if (opening_) return;
+  for (; !to_shred_.empty(); to_shred_.pop_back()) {
+    if (store_ != nullptr) store_->shred(to_shred_.back(), next_ticket_++);
+  }
+}
+
+// The store's mode changes with ours and needs no memory: it would refuse for good what we think it takes.
 void DiskTier::apply_settings() {
-  mode_ = mode_of(services_.settings);
+  settings_due_ = true;
+  const storage::StoreMode mode = mode_of(services_.settings);
+  if (store_ != nullptr) store_->set_mode(mode);
+  mode_ = mode;
   always_ = services_.settings.text(Key::kStoreRestore) == "always";
   ram_bytes_ = static_cast<std::uint64_t>(services_.settings.integer(Key::kStoreRamBytes));
   for (ColdTier* tier : tiers_) tier->apply_settings();
-  if (store_ == nullptr) return;
-  store_->set_limits(limits_of(services_.settings));
-  store_->set_mode(mode_);
+  if (store_ != nullptr) store_->set_limits(limits_of(services_.settings));
+  settings_due_ = false;
 }
 
 Status DiskTier::usable() const {

@@ -4,9 +4,11 @@
 // handed to the one that asked.
 // Way:      open (the loader opens the store) -> join and leave of each model's part -> tick at every turn -> close.
 // Ensures:  a ticket names who asked: tickets_of(owner) and up belong to the part that joined as `owner`, those of
-//           owner 0 to this. What leaves the disk by itself is told to all parts.
-// Errors:   the store's failures end in state(): the reason why the tier is not used, or its counters.
-// Owns:     the store.    Threads: engine thread, but wake.    Bounds: kStagingBytes of copies, over all models.
+//           owner 0 to this. What leaves the disk by itself is told to all parts. Each answer of the store is heard:
+//           one that memory runs out for is heard once more at the next turn, and those behind it after it.
+// Errors:   the store's failures end in state(): the reason why the tier is not used, or its counters. Where memory
+//           runs out, tick does what is left at the next turn; waiting() says so.
+// Owns:     the store.    Threads: engine thread, but wake.    Bounds: copies as CopyBuffers, over all models.
 #pragma once
 
 #include <atomic>
@@ -16,6 +18,7 @@
 #include <unordered_set>
 #include <vector>
 
+#include "runtime/engine/copy_buffers.h"
 #include "runtime/engine/services.h"
 #include "storage/block_store.h"
 
@@ -47,10 +50,8 @@ struct DiskTierState {
 
 class DiskTier {
  public:
-  static constexpr std::size_t kStagingBytes = 8u << 20;
   static constexpr double kAssumedBytesPerS = 400e6;  // of reads, until the first were measured
   static constexpr double kAssumedRamBytesPerS = 1e9;
-  using Buffer = std::vector<std::byte>;
 
   explicit DiskTier(Services& services);
   ~DiskTier();
@@ -67,11 +68,10 @@ class DiskTier {
   static constexpr std::uint64_t tickets_of(std::uint64_t owner) { return owner << kOwnerShift | 1; }
 
   void tick();
-  void take_events();
-  void listed(std::uint64_t ticket, ListedTree tree);  // its keys were made again
+  void listed(std::uint64_t ticket, std::shared_ptr<ListedTree> tree);  // its keys were made again
   void sync_pins();      // the store learns of new pins and entries, and of those that are gone
   bool busy() const;     // the next turn has something to adopt
-  bool waiting() const;  // a request waits for room or for blocks: ask again soon
+  bool waiting() const;  // a request waits for room or for blocks, or memory ran out: ask again soon
   bool drained();        // all parts are
   bool has_named(std::uint64_t identity_record) const;  // a part wrote this record since it joined
 
@@ -97,17 +97,16 @@ class DiskTier {
   void set_mover(BlockMover* mover) { mover_ = mover; }
   BlockMover* mover() const { return mover_; }
 
-  // Of these many bytes; null while as much is out as may be. One is always to be had.
-  std::unique_ptr<Buffer> take_buffer(std::size_t bytes);
-  bool has_buffer(std::size_t bytes) const { return bytes_out_ == 0 || bytes_out_ + bytes <= kStagingBytes; }
-  void give_buffer(std::unique_ptr<Buffer> buffer);
+  CopyBuffers& buffers() { return buffers_; }
 
  private:
   static constexpr int kOwnerShift = 40;
 
   void opened(Result<std::unique_ptr<storage::BlockStore>> store);
   ColdTier* owner_of(std::uint64_t ticket) const;
+  void take_events();
   void on_event(const storage::StoreEvent& event);
+  void shred_due();
 
   Services& services_;
   std::unique_ptr<storage::Disk> disk_;
@@ -119,15 +118,19 @@ class DiskTier {
   bool always_ = false;
   std::vector<ColdTier*> tiers_;  // in the order in which they joined
   BlockMover* mover_ = nullptr;
-  std::vector<std::unique_ptr<Buffer>> buffers_;
-  std::size_t bytes_out_ = 0;
-  std::size_t bytes_kept_ = 0;
+  CopyBuffers buffers_;
   double read_bytes_per_s_ = kAssumedBytesPerS;
   double ram_bytes_per_s_ = kAssumedRamBytesPerS;
   std::uint64_t ram_bytes_ = 0;
   std::uint64_t next_ticket_ = 1;
   std::unordered_set<ScopeId, DigestHash> scopes_;
+  bool settings_due_ = false;      // they did not come to have their effect yet
+  bool scopes_due_ = false;        // the store does not know all of them
+  std::vector<ScopeId> to_shred_;  // the store was not asked yet
+  bool events_due_ = false;        // the store has told something
   std::vector<storage::StoreEvent> events_;
+  std::size_t next_event_ = 0;     // of events_, not heard yet
+  bool short_of_memory_ = false;   // something was left to the next turn
   DiskTierState totals_;
 };
 

@@ -91,6 +91,8 @@ std::shared_ptr<const kv::Identity> Lineages::add_foreign(const kv::Identity& st
   const auto known = std::find(foreign_digests_.begin(), foreign_digests_.end(), digest);
   if (known != foreign_digests_.end()) return foreign_[static_cast<std::size_t>(known - foreign_digests_.begin())];
   if (foreign_.size() == kMaxForeign) return nullptr;
+  foreign_.reserve(kMaxForeign);
+  foreign_digests_.reserve(kMaxForeign);
   auto identity = std::make_shared<kv::Identity>(stored);
   identity->foreign = static_cast<std::uint8_t>(foreign_.size() + 1);
   foreign_digests_.push_back(digest);

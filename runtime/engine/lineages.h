@@ -35,6 +35,7 @@ class Lineages {
   void attach(const std::shared_ptr<const kv::Identity>& exact, const kernels::KvLayout& layout,
               const kernels::KvCodecKernels& codec);
   void detach() { *this = Lineages(); }
+  bool attached() const { return known_.front().identity != nullptr; }
 
   // kExact, or a scheme that the layout does not offer: nothing is rounded.  Requires: attached.
   void choose(kernels::KvScheme scheme);

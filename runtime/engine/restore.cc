@@ -168,52 +168,52 @@ void ColdTier::issue_reads() {
 // False when no more may be in flight.
 bool ColdTier::issue(std::uint64_t id, Restore& restore) {
   const kv::ArrivingBlock& block = restore.arrival.blocks()[restore.issued];
-  Reading reading{id, restore.issued, nullptr};
+  Reading reading{id, restore.issued, {}};
   storage::GetBlock get;
   get.block = stored(block.cold);
   get.layout = executor_.layout();
   get.into = executor_.host_memory(block.to);
   if (get.into.empty()) {
-    reading.buffer = disk_.take_buffer(executor_.layout().block_bytes());
+    reading.buffer = disk_.buffers().take(executor_.layout().block_bytes());
     if (reading.buffer == nullptr) return false;
     get.into = *reading.buffer;
   }
   get.ticket = next_ticket_++;
-  if (disk_.store()->get({&get, 1}) == 0) {
-    disk_.give_buffer(std::move(reading.buffer));
-    return false;
-  }
-  reading_.emplace(get.ticket, std::move(reading));
-  ++restore.issued;
-  return true;
+  const bool taken =
+      reading_.ask(get.ticket, std::move(reading), [&] { return disk_.store()->get({&get, 1}) == 1; });
+  if (taken) ++restore.issued;
+  return taken;
 }
 
 void ColdTier::on_read(const storage::StoreEvent& event) {
-  const auto found = reading_.find(event.ticket);
-  if (found == reading_.end()) return;
-  Reading reading = std::move(found->second);
-  reading_.erase(found);
-  Restore& restore = restores_.at(reading.restore);  // it stays until its last read was answered
+  const Reading* const reading = reading_.find(event.ticket);
+  if (reading == nullptr) return;
+  const std::uint64_t id = reading->restore;
+  const std::size_t index = reading->index;
+  Restore& restore = restores_.at(id);  // it stays until its last read was answered
+  const kv::ArrivingBlock& block = restore.arrival.blocks()[index];
   bool good = event.kind == storage::StoreEvent::Kind::kRead;
-  if (good && reading.buffer != nullptr) {
-    good = executor_.write_block(restore.arrival.blocks()[reading.index].to, *reading.buffer).ok();
+  if (good && reading->buffer != nullptr) {
+    good = executor_.write_block(block.to, *reading->buffer).ok();
+  } else if (!good && copy_is_gone(event.miss)) {
+    forget_gone(block.cold.key);
   }
-  disk_.give_buffer(std::move(reading.buffer));
+  // From here on nothing needs memory.
+  reading_.erase(event.ticket);
   ++restore.answered;
   restore.last_came = services_.clock.now();
   if (good) {
-    restore.arrival.arrived(reading.index, event.checksum);
+    restore.arrival.arrived(index, event.checksum);
     ++restore.came;
     ++disk_.totals().restored_blocks;
     if (event.from_ram) ++restore.from_ram;
   } else {
-    restore.arrival.missed(reading.index, copy_is_gone(event.miss));
+    restore.arrival.missed(index, false);
     if (!restore.done) restore.note.declined = "damaged";
     give_up_rest(restore);
   }
   if (restore.head_end == 0) settle(restore);
-  drop_if_over(reading.restore);
-  issue_reads();
+  drop_if_over(id);
 }
 
 // What was not asked for yet will not be.

@@ -7,6 +7,7 @@
 #include "kernels/layout/kv_kept.h"
 #include "runtime/engine/block_mover.h"
 #include "runtime/engine/cold_tier.h"
+#include "runtime/kv/room_for.h"
 
 namespace larder::engine {
 namespace {
@@ -20,11 +21,13 @@ kernels::KvScheme scheme_of(const std::string& word) {
 }  // namespace
 
 void ColdTier::choose_lineage() {
-  if (!identity_->weights_known) return;
+  if (!lineages_.attached()) return;
+  kv::room_for(to_list_, 1);
   const std::shared_ptr<const kv::Identity> before = lineages_.chosen();
   lineages_.choose(scheme_of(services_.settings.text(settings::Key::kStoreCodec)));
   if (lineages_.chosen() == before || lineages_.chosen() == nullptr) return;
   to_list_.push_back(lineages_.chosen());  // what was rounded so before is found again
+  adopting_ = true;
 }
 
 // What another arithmetic of this load has computed is listed once some tenant may reuse it.
@@ -34,8 +37,12 @@ void ColdTier::choose_foreign() {
     if (tenant.foreign) foreign_tenants_.insert(tenant.id);
   }
   if (foreign_tenants_.empty()) return;
-  for (const kv::Identity& found : std::exchange(foreign_found_, {})) {
-    if (const auto identity = lineages_.add_foreign(found); identity != nullptr) to_list_.push_back(identity);
+  for (; !foreign_found_.empty(); foreign_found_.erase(foreign_found_.begin())) {
+    kv::room_for(to_list_, 1);
+    const auto identity = lineages_.add_foreign(foreign_found_.front());
+    if (identity == nullptr) continue;
+    to_list_.push_back(identity);
+    adopting_ = true;
   }
 }
 
@@ -54,16 +61,12 @@ ColdTier::Taken ColdTier::round_block(NodeId node, const std::shared_ptr<const k
   if (writing_.size() >= kUndurable || !lost_.empty()) return Taken::kLater;
   const kv::BlockFacts block = cache_.facts(node);
   if (block.resident() && block.sealed) {
-    std::unique_ptr<Buffer> buffer = disk_.take_buffer(executor_.layout().block_bytes());
-    if (buffer == nullptr) return Taken::kLater;
-    if (!executor_.read_block(block.block, *buffer).ok()) {
-      disk_.give_buffer(std::move(buffer));
-      return Taken::kNo;
-    }
     Moving from;
     from.node = node;
     from.rounds = lineage;
-    from.buffer = std::move(buffer);
+    from.buffer = disk_.buffers().take(executor_.layout().block_bytes());
+    if (from.buffer == nullptr) return Taken::kLater;
+    if (!executor_.read_block(block.block, *from.buffer).ok()) return Taken::kNo;
     return put_rounded(std::move(from), block.checksum);
   }
   const std::optional<kv::ColdBlock> copy = cache_.stored_block(node);
@@ -80,37 +83,28 @@ ColdTier::Taken ColdTier::put_rounded(Moving from, std::uint64_t checksum) {
   writing.node = from.node;
   writing.lineage = from.rounds;
   writing.rounded = cache_.under(from.node, *from.rounds);
-  Taken taken = writing.rounded ? Taken::kLater : Taken::kNo;
-  if (writing.rounded && lineages_.sample(*from.rounds, writing.rounded->cold.first_position, *from.buffer,
-                                          writing.rounded->cold.valid)) {
-    const kv::ColdBlock& cold = writing.rounded->cold;
-    writing.name = {cold.scope, cold.key};
-    writing.label = cold.label;
-    storage::PutBlock put;
-    put.block = stored(cold);
-    put.block.pinned = false;
-    put.layout = executor_.layout();
-    put.bytes = *from.buffer;
-    put.checksum = checksum;
-    put.ticket = next_ticket_++;
-    if (disk_.store()->put({&put, 1}) == 1) {
-      writing.buffer = std::move(from.buffer);
-      writing_[put.ticket] = std::move(writing);
-      taken = Taken::kYes;
-    }
-  }
-  disk_.give_buffer(std::move(from.buffer));
-  return taken;
+  if (!writing.rounded) return Taken::kNo;
+  const kv::ColdBlock& cold = writing.rounded->cold;
+  if (!lineages_.sample(*from.rounds, cold.first_position, *from.buffer, cold.valid)) return Taken::kLater;
+  writing.name = {cold.scope, cold.key};
+  writing.label = cold.label;
+  writing.buffer = std::move(from.buffer);
+  storage::PutBlock put;
+  put.block = stored(cold);
+  put.block.pinned = false;
+  put.checksum = checksum;
+  return give_to_store(std::move(put), std::move(writing));
 }
 
+// Where memory runs out, it is read once more.
 void ColdTier::on_read_to_round(Moving moving, storage::Miss miss, std::uint64_t checksum) {
   Rounded what;
   what.node = moving.node;
   what.miss = miss;
-  if (miss != storage::Miss::kNone) {
-    disk_.give_buffer(std::move(moving.buffer));
-  } else {
-    if (put_rounded(std::move(moving), checksum) == Taken::kYes) return;
+  if (miss == storage::Miss::kNone) {
+    Taken taken = Taken::kLater;
+    static_cast<void>(had_memory([&] { taken = put_rounded(std::move(moving), checksum); }));
+    if (taken == Taken::kYes) return;
     what.again = true;
   }
   if (disk_.mover() != nullptr) disk_.mover()->rounded(what);
@@ -133,11 +127,11 @@ void ColdTier::sample_rounding(std::span<const NodeId> nodes, kernels::KvScheme 
     const kv::BlockFacts block = cache_.facts(node);
     const bool fits = block.resident() && block.sealed && kernels::kept_scheme(scheme, block.first_position) == scheme;
     if (!fits) continue;
-    std::unique_ptr<Buffer> buffer = disk_.take_buffer(executor_.layout().block_bytes());
+    const CopyBuffers::Lent buffer = disk_.buffers().take(executor_.layout().block_bytes());
     if (buffer == nullptr) return;
     const bool read = executor_.read_block(block.block, *buffer).ok();
     if (read) static_cast<void>(lineages_.sample(**lineage, block.first_position, *buffer, block.valid));
-    return disk_.give_buffer(std::move(buffer));
+    return;
   }
 }
 

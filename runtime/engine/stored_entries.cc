@@ -67,7 +67,8 @@ std::uint64_t record_of(const BlockKey& key, TenantId tenant) {
 void StoredEntries::bring_back(std::span<const storage::StoredRecord> records, const kv::PrefixCache& cache,
                                entry::EntryBook& book, StoreRequests& store,
                                const std::function<bool(TenantId)>& known) {
-  for (const storage::StoredRecord& record : records) {
+  for (; brought_ < records.size(); ++brought_) {
+    const storage::StoredRecord& record = records[brought_];
     if (record.kind != kEntryRecord) continue;
     const auto facts = decode(record.bytes);
     const std::optional<NodeId> node = facts ? cache.find_stored(facts->first.key) : std::nullopt;
@@ -78,12 +79,16 @@ void StoredEntries::bring_back(std::span<const storage::StoredRecord> records, c
       entry = book.bring_back({EntryId{}, *node, TenantId{fixed.tenant}, facts->second, fixed.tokens, fixed.hits,
                                fixed.saved_ms, fixed.last_used});
     }
-    if (entry) {
-      written_[*entry] = {record.scope, record.id, facts->first.hits, facts->first.last_used, 0};
-    } else {
+    if (!entry) {
       static_cast<void>(store.remove_record(record.scope, kEntryRecord, record.id));
+      continue;
     }
+    // Not noted, it is written down once more.
+    static_cast<void>(had_memory([&] {
+      written_[*entry] = {record.scope, record.id, facts->first.hits, facts->first.last_used, 0};
+    }));
   }
+  brought_ = 0;
 }
 
 void StoredEntries::write(const entry::Entry& entry, const kv::PrefixCache& cache, StoreRequests& store, WallTime now) {

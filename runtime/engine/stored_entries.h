@@ -26,7 +26,8 @@ class StoredEntries {
   static constexpr std::size_t kMaxNameBytes = 256;
 
   // Puts what the records say into the book; `known` says whether a tenant exists. A record whose node or tenant is
-  // gone is dropped from the store.
+  // gone is dropped from the store. Called once more with the same records after std::bad_alloc, it goes on where it
+  // was.
   void bring_back(std::span<const storage::StoredRecord> records, const kv::PrefixCache& cache, entry::EntryBook& book,
                   StoreRequests& store, const std::function<bool(TenantId)>& known);
   void sync(const entry::EntryBook& book, const kv::PrefixCache& cache, StoreRequests& store, WallTime now, bool all);
@@ -43,6 +44,7 @@ class StoredEntries {
   void write(const entry::Entry& entry, const kv::PrefixCache& cache, StoreRequests& store, WallTime now);
 
   std::unordered_map<EntryId, Written> written_;
+  std::size_t brought_ = 0;  // records of bring_back that are done
 };
 
 }  // namespace larder::engine

@@ -66,27 +66,38 @@ std::uint64_t record_of(const BlockKey& key, WallTime created, PinId pin) {
 
 void StoredPins::bring_back(std::span<const storage::StoredRecord> records, kv::PrefixCache& cache,
                             StoreRequests& store, WallTime now) {
-  for (const storage::StoredRecord& record : records) {
+  for (; brought_ < records.size(); ++brought_) {
+    const storage::StoredRecord& record = records[brought_];
     if (record.kind != kPinRecord) continue;
     const std::optional<PinFacts> facts = decode(record.bytes);
     const std::optional<NodeId> node = facts ? cache.find_stored(facts->key) : std::nullopt;
     if (facts && !node) continue;  // of another model's tree, or its blocks are gone
     const bool over = !facts || (facts->expires != 0 && facts->expires <= now);
-    if (!over) {
-      kv::PinRequest request;
-      request.node = *node;
-      request.owner = TenantId{facts->owner};
-      request.reason = facts->reason;
-      request.expires = facts->expires;
-      request.created = facts->created;
-      const Result<kv::PinAnswer> pinned = cache.pin(request);
-      if (pinned.ok()) {
-        written_[pinned->pin.id] = {record.scope, record.id, cache.stored_path(*node)};
-        continue;
-      }
-    }
+    if (!over && bring_back_one(record, *node, cache)) continue;
     static_cast<void>(store.remove_record(record.scope, kPinRecord, record.id));
   }
+  brought_ = 0;
+}
+
+// False: it does not fit any more.
+bool StoredPins::bring_back_one(const storage::StoredRecord& record, NodeId node, kv::PrefixCache& cache) {
+  const std::optional<PinFacts> facts = decode(record.bytes);
+  kv::PinRequest request;
+  request.node = node;
+  request.owner = TenantId{facts->owner};
+  request.reason = facts->reason;
+  request.expires = facts->expires;
+  request.created = facts->created;
+  // Its place is made before it is pinned.
+  std::unordered_map<PinId, Written> known;
+  known.emplace(PinId{}, Written{record.scope, record.id, cache.stored_path(node)});
+  written_.reserve(written_.size() + 1);
+  const Result<kv::PinAnswer> pinned = cache.pin(request);
+  if (!pinned.ok()) return false;
+  auto place = known.extract(known.begin());
+  place.key() = pinned->pin.id;
+  written_.insert(std::move(place));
+  return true;
 }
 
 void StoredPins::write(const kv::PinRecord& pin, const kv::PrefixCache& cache, StoreRequests& store) {

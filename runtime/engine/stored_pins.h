@@ -20,7 +20,8 @@ inline constexpr std::uint32_t kPinRecord = 2;  // StoredRecord::kind
 
 class StoredPins {
  public:
-  // Pins what the records say; a record whose node or time is gone is dropped from the store.
+  // Pins what the records say; a record whose node or time is gone is dropped from the store. Called once more with
+  // the same records after std::bad_alloc, it goes on where it was.
   void bring_back(std::span<const storage::StoredRecord> records, kv::PrefixCache& cache, StoreRequests& store,
                   WallTime now);
   // Writes new pins down and drops those that are gone, as far as the store's queue takes it.
@@ -35,8 +36,10 @@ class StoredPins {
 
   void write(const kv::PinRecord& pin, const kv::PrefixCache& cache, StoreRequests& store);
   bool drop(const Written& gone, StoreRequests& store) const;
+  bool bring_back_one(const storage::StoredRecord& record, NodeId node, kv::PrefixCache& cache);
 
   std::unordered_map<PinId, Written> written_;
+  std::size_t brought_ = 0;  // records of bring_back that are done
 };
 
 }  // namespace larder::engine

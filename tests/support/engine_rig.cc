@@ -80,6 +80,22 @@ void copy_model(const std::string& from, const std::string& to, const EngineRigO
   std::ofstream(to, std::ios::binary) << bytes;
 }
 
+// Changes as long as requests, jobs or the disk go on.
+std::vector<std::uint64_t> what_moves(const engine::Snapshot& seen) {
+  std::vector<std::uint64_t> all{seen.running,
+                                 seen.queued,
+                                 seen.pool.blocks_cached,
+                                 seen.store.blocks,
+                                 seen.store.stored_blocks,
+                                 seen.store.written_bytes,
+                                 seen.store.queued_blocks,
+                                 seen.store.read_blocks,
+                                 seen.store.refused_blocks,
+                                 seen.store.missed_reads};
+  for (const engine::JobInfo& job : seen.jobs) all.push_back(job.blocks_done + (job.done ? 1 : 0));
+  return all;
+}
+
 std::string fresh_folder() {
   static std::atomic<int> next{0};
   const std::filesystem::path folder = std::filesystem::temp_directory_path() /
@@ -114,6 +130,7 @@ void EngineRig::open() {
   options.hash_weights = options_.hash_weights;
   options.open_disk = options_.open_disk;
   options.read_memory = options_.read_memory;
+  options.clock = options_.clock;
   const auto named = [&](const char* key) {
     for (const auto& [name, value] : options.overrides) {
       if (name == key) return true;
@@ -265,11 +282,17 @@ std::shared_ptr<const engine::Snapshot> EngineRig::fresh(const engine::Principal
   }
 }
 
-// As long as a disk may need for a sync beside other programs' writes.
 bool EngineRig::wait_until(const std::function<bool(const engine::Snapshot&)>& seen) {
-  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(90);
-  while (std::chrono::steady_clock::now() < deadline) {
-    if (seen(*fresh(admin()))) return true;
+  using Time = std::chrono::steady_clock;
+  const auto begun = Time::now();
+  auto moved = begun;
+  std::vector<std::uint64_t> last;
+  while (Time::now() < std::min(moved + std::chrono::seconds(90), begun + std::chrono::seconds(240))) {
+    const auto snapshot = fresh(admin());
+    if (seen(*snapshot)) return true;
+    std::vector<std::uint64_t> now = what_moves(*snapshot);
+    if (now != last) moved = Time::now();
+    last = std::move(now);
   }
   return false;
 }

@@ -25,6 +25,7 @@ struct EngineRigOptions {
   engine::WeightsHasher hash_weights;  // empty: the real one
   engine::DiskOpener open_disk;        // empty: the real one
   engine::MemoryReader read_memory;    // empty: the real one
+  const Clock* clock = nullptr;        // null: the system clock; outlives the rig
 };
 
 // One whole answer.
@@ -69,7 +70,8 @@ class EngineRig {
 
   // A snapshot made after this call.
   std::shared_ptr<const engine::Snapshot> fresh(const engine::Principal& who, std::uint64_t since = 0);
-  // Looks at fresh snapshots until `seen` holds; false after 20 s.
+  // Looks at fresh snapshots until `seen` holds; false when nothing of requests, jobs or the disk moved for 90 s, as
+  // long as a disk may need for a sync beside other programs' writes, or after 240 s.
   bool wait_until(const std::function<bool(const engine::Snapshot&)>& seen);
   // Everything ended, no block in use.
   bool wait_idle();

@@ -16,6 +16,7 @@ std::atomic<std::uint64_t> failed{0};
 std::uint64_t first_failing = 0;
 std::uint64_t failing_count = 0;
 MemoryKind failing_kind = MemoryKind::kOurs;
+std::uint64_t fails_again = 0;
 pthread_t armed_thread{};
 char armed_name[16] = {};  // empty: armed_thread alone
 std::uint64_t armings = 0;
@@ -44,18 +45,21 @@ bool runs_out(MemoryKind kind = MemoryKind::kOurs) {
   const std::uint64_t arming = armed.load(std::memory_order_acquire);
   if (arming == 0 || kind != failing_kind || !counts_here(arming)) return false;
   const std::uint64_t nth = seen.fetch_add(1) + 1;
-  if (first_failing == 0 || nth < first_failing || nth - first_failing >= failing_count) return false;
+  if (first_failing == 0 || nth < first_failing) return false;
+  const std::uint64_t since = nth - first_failing;
+  if ((fails_again == 0 ? since : since % fails_again) >= failing_count) return false;
   failed.fetch_add(1);
   return true;
 }
 
-void arm(const char* name, std::uint64_t nth, std::uint64_t burst, MemoryKind kind) {
+void arm(const char* name, std::uint64_t nth, std::uint64_t burst, MemoryKind kind, std::uint64_t again = 0) {
   armed.store(0, std::memory_order_release);
   seen.store(0);
   failed.store(0);
   first_failing = nth;
   failing_count = burst;
   failing_kind = kind;
+  fails_again = again;
   armed_thread = pthread_self();
   std::memset(armed_name, 0, sizeof armed_name);
   std::strncpy(armed_name, name, sizeof armed_name - 1);
@@ -69,6 +73,9 @@ void arm_memory_of(const char* thread_name, std::uint64_t nth, std::uint64_t bur
   arm(thread_name, nth, burst, kind);
 }
 bool library_memory_runs_out() { return runs_out(MemoryKind::kLibrary); }
+void arm_memory_again_of(const char* thread_name, std::uint64_t nth, std::uint64_t burst, std::uint64_t again) {
+  arm(thread_name, nth, burst, MemoryKind::kOurs, again);
+}
 MemorySeen memory_seen() { return {seen.load(), failed.load()}; }
 
 MemorySeen disarm_memory() {

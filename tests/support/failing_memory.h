@@ -22,6 +22,8 @@ void arm_memory(std::uint64_t nth, std::uint64_t burst = 1, MemoryKind kind = Me
 void arm_memory_of(const char* thread_name, std::uint64_t nth, std::uint64_t burst = 1,
                    MemoryKind kind = MemoryKind::kOurs);
 bool library_memory_runs_out();
+// And so on, each `again` allocations later.  again 0: not so.
+void arm_memory_again_of(const char* thread_name, std::uint64_t nth, std::uint64_t burst, std::uint64_t again);
 // How many there were since, and how many of them failed.
 struct MemorySeen {
   std::uint64_t allocations = 0;

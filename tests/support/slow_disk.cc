@@ -31,7 +31,11 @@ class SlowQueue final : public DiskQueue {
     const auto next = std::find_if(done_.begin(), done_.end(), is_next);
     DiskDone done = std::move(*next);
     done_.erase(next);
-    if (is_read) knobs_->pass();
+    if (is_read) {
+      knobs_->pass();
+    } else {
+      knobs_->pass_write();
+    }
     return done;
   }
 
@@ -79,9 +83,20 @@ void SlowDiskKnobs::let_through(std::uint32_t reads) {
   changed_.notify_all();
 }
 
+void SlowDiskKnobs::hold_writes() {
+  MutexLock lock(mutex_);
+  writes_held_ = true;
+}
+
+void SlowDiskKnobs::pass_write() {
+  MutexLock lock(mutex_);
+  while (writes_held_) changed_.wait(mutex_);
+}
+
 void SlowDiskKnobs::release() {
   MutexLock lock(mutex_);
   held_ = false;
+  writes_held_ = false;
   changed_.notify_all();
 }
 

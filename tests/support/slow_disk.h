@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SlowDisk: a Disk whose queued reads are answered in order and take the time that a test says, or wait until it lets
-// them through; all else is the inner disk's. The inner disk may be opened again through another SlowDisk, as after a
-// restart. Threads:  knobs from any thread. A store over it can only be closed while reads are let through.
+// them through; its queued writes can be held too; all else is the inner disk's. The inner disk may be opened again
+// through another SlowDisk, as after a restart. Threads:  knobs from any thread. A store over it can only be closed
+// while all are let through.
 #pragma once
 
 #include <cstdint>
@@ -18,15 +19,19 @@ class SlowDiskKnobs {
   // Reads are answered only as far as let_through allows, until release.
   void hold() EXCLUDES(mutex_);
   void let_through(std::uint32_t reads) EXCLUDES(mutex_);
+  // And writes; those that were begun too.
+  void hold_writes() EXCLUDES(mutex_);
   void release() EXCLUDES(mutex_);
   void set_delay_us(std::int64_t each_read) EXCLUDES(mutex_);
-  // On the reading thread, before a read is answered.
+  // On the reading or writing thread, before a read or a write is answered.
   void pass() EXCLUDES(mutex_);
+  void pass_write() EXCLUDES(mutex_);
 
  private:
   Mutex mutex_;
   CondVar changed_;
   bool held_ GUARDED_BY(mutex_) = false;
+  bool writes_held_ GUARDED_BY(mutex_) = false;
   std::uint32_t passes_ GUARDED_BY(mutex_) = 0;
   std::int64_t delay_us_ GUARDED_BY(mutex_) = 0;
 };

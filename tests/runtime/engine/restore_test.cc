@@ -193,6 +193,25 @@ TEST_F(RestoreOnASlowDisk, AMixThatFallsBehindOrIsGivenUpLeavesEverythingInOrder
   EXPECT_EQ(rig_->knobs().violations(), std::vector<std::string>());
 }
 
+// A deleted run leaves the disk once its write is over; what was computed again meanwhile has the same names there.
+TEST_F(RestoreOnASlowDisk, WhatIsComputedAgainWhileADeletedOneIsWrittenKeepsItsCopy) {
+  open("always", kRowNs);
+  const std::vector<Token> tokens = prompt(300);
+  disk_->hold_writes();
+  const Collected cold = ask(tokens);
+  ASSERT_TRUE(rig_->wait_until([](const Snapshot& seen) { return seen.store.lag_ms > 0; }));
+  const NodeId run = rig_->fresh(rig_->admin())->tree->front().id;
+  ASSERT_TRUE(rig_->perform(rig_->admin(), engine::DeleteNode{run, true, false}).ok());
+  expect_equal(cold, ask(tokens));
+  ASSERT_TRUE(rig_->wait_until([](const Snapshot& seen) { return seen.store.queued_blocks > 0; }));
+  disk_->release();
+  rig_->reopen();
+  const Collected again = ask(tokens);
+  expect_equal(cold, again);
+  EXPECT_EQ(again.finished->usage.cached_tokens, 299u);
+  EXPECT_EQ(again.finished->verdict.tier, "disk");
+}
+
 // On a disk as slow as this one a MiB may be in flight: 51 blocks of the tiny model.
 TEST_F(RestoreOnASlowDisk, AShortRestoreDoesNotWaitForALongOne) {
   open("always", kRowNs);
