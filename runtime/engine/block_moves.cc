@@ -54,7 +54,7 @@ ColdTier::Taken ColdTier::put(const kv::UnstoredBlock& block, Form form) {
   storage::PutBlock put;
   put.block = stored(kept);
   put.checksum = block.checksum;
-  return give_to_store(std::move(put), std::move(writing));
+  return give_to_store(put, std::move(writing));
 }
 
 ColdTier::Taken ColdTier::give_to_store(storage::PutBlock put, Writing writing) {

@@ -93,7 +93,7 @@ ColdTier::Taken ColdTier::put_rounded(Moving from, std::uint64_t checksum) {
   put.block = stored(cold);
   put.block.pinned = false;
   put.checksum = checksum;
-  return give_to_store(std::move(put), std::move(writing));
+  return give_to_store(put, std::move(writing));
 }
 
 // Where memory runs out, it is read once more.
