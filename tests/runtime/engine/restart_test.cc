@@ -196,6 +196,7 @@ TEST_F(Restart, OnlyOtherArithmeticIsForeign) {
   rig_->options().settings.emplace_back("pool.kv_type", "f32");
   rig_->options().fake.arithmetic_id = "fake/2";
   restart();
+  for (const engine::TreeNode& node : *rig_->fresh(rig_->admin())->tree) EXPECT_NE(node.lineage, "foreign");
   const Collected missed = ask(tokens);
   EXPECT_EQ(missed.finished->verdict.kind, VerdictKind::kOtherIdentity);
   EXPECT_EQ(missed.finished->usage.cached_tokens, 0u);
