@@ -116,10 +116,18 @@ bool ColdTier::on_moved(const storage::StoreEvent& event) {
 
 std::unordered_set<NodeId> ColdTier::in_ram(std::span<const NodeId> nodes) const {
   std::unordered_set<NodeId> there;
-  if (!disk_.keeps_in_ram()) return there;
+  const std::optional<ScopeId> scope = nodes.empty() ? std::nullopt : cache_.scope_of(nodes.front());
+  if (!scope || !disk_.keeps_in_ram()) return there;
+  std::vector<NodeId> stored;
+  std::vector<BlockKey> keys;
   for (const NodeId node : nodes) {
-    const std::optional<kv::ColdBlock> copy = cache_.stored_block(node);
-    if (copy && disk_.store()->in_ram(copy->scope, {&copy->key, 1}).front()) there.insert(node);
+    if (!cache_.facts(node).stored) continue;
+    stored.push_back(node);
+    keys.push_back(cache_.stored_block(node)->key);
+  }
+  const std::vector<bool> copied = disk_.store()->in_ram(*scope, keys);
+  for (std::size_t i = 0; i < stored.size(); ++i) {
+    if (copied[i]) there.insert(stored[i]);
   }
   return there;
 }

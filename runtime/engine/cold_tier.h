@@ -92,7 +92,7 @@ class ColdTier final : public sched::TierGate {
   Taken read_block(const kv::ColdBlock& cold, BlockId into, std::uint64_t tag);
   std::optional<std::uint64_t> checksum_of(BlockId block);  // of its bytes in the pool now; nothing: not to be had now
   bool storing() const;  // sealed blocks go down
-  std::unordered_set<NodeId> in_ram(std::span<const NodeId> nodes) const;  // those with a copy in memory
+  std::unordered_set<NodeId> in_ram(std::span<const NodeId> nodes) const;  // of one scope: with a copy in memory
   // A rounded copy of the exact block goes down, from the pool or from its copy on disk; rounded() is told.
   Taken round_block(NodeId node, const std::shared_ptr<const kv::Identity>& lineage);
   // One resident block of these is sampled, where none was yet.

@@ -29,7 +29,6 @@ namespace larder::kv {
 
 // Eviction::policy of what gave way to its stored copy and was not brought back.
 inline constexpr const char* kDemoted = "demoted";
-inline constexpr std::size_t kMostCooled = 1024;
 // And of what was cold when its stored copy went.
 inline constexpr const char* kDiskLost = "disk_lru";
 // And of what was found damaged in memory.
@@ -76,6 +75,8 @@ struct Owned {
   std::uint32_t blocks = 0;  // resident
   std::uint32_t nodes = 0;
 };
+
+inline constexpr std::size_t kMostCooled = 1024;  // blocks that left the pool and were not told of yet
 
 class CacheCore {
  public:
@@ -159,7 +160,7 @@ class CacheCore {
   std::unordered_map<TenantId, std::uint32_t> quotas;
   std::unordered_map<TenantId, Owned> owned;  // who has nodes in the tree
   NodeQueue unstored{tree};         // sealed, not yet asked for by next_unstored
-  std::vector<NodeId> cooled;       // left the pool and were not told yet; kMostCooled at most
+  std::vector<NodeId> cooled;       // left the pool and were not told of yet; with room for kMostCooled
   std::vector<StoredName> lost;     // stored copies whose node is gone; with room for all that are stored
   std::unordered_map<BlockKey, NodeId, DigestHash> stored_nodes;
   std::unordered_set<ScopeId, DigestHash> erased;
