@@ -27,6 +27,11 @@ void put_below(CacheWorld& world, const std::vector<Token>& prompt) {
   world.serve(tokens_from(1000, 250));
 }
 
+std::vector<StoredName> cold_names(CacheWorld& world, const std::vector<Token>& prompt) {
+  const OpenRequest wanted = world.request(prompt);
+  return world.cache.cold_names(*wanted.prompt, *wanted.keys);
+}
+
 std::vector<ColdBlock> listed(const CacheWorld& world) {
   std::vector<ColdBlock> blocks;
   for (const auto& [key, copy] : world.below) blocks.push_back(copy.cold);
@@ -104,8 +109,7 @@ TEST(Tiers, WhatLeftThePoolIsToldOnceTheLastFirst) {
   const auto world = small_world();
   const std::vector<Token> prompt = tokens_from(1, 130);
   put_below(*world, prompt);
-  const OpenRequest wanted = world->request(prompt);
-  const std::vector<StoredName> cold = world->cache.cold_names(*wanted.prompt, *wanted.keys);
+  const std::vector<StoredName> cold = cold_names(*world, prompt);
   ASSERT_EQ(cold.size(), 5u);
   std::vector<StoredName> told = world->cache.take_cooled(2);
   ASSERT_EQ(told.size(), 2u);
@@ -120,11 +124,10 @@ TEST(Tiers, WhatIsBackInThePoolOrHasNoCopyAnyMoreIsNotTold) {
   const auto world = small_world();
   const std::vector<Token> prompt = tokens_from(1, 130);
   put_below(*world, prompt);
-  const OpenRequest wanted = world->request(prompt);
-  const std::vector<StoredName> cold = world->cache.cold_names(*wanted.prompt, *wanted.keys);
+  const std::vector<StoredName> cold = cold_names(*world, prompt);
   world->cache.drop_stored(cold.back().key);
   EXPECT_EQ(world->restore(prompt), 128u);
-  EXPECT_TRUE(world->cache.cold_names(*wanted.prompt, *wanted.keys).empty());
+  EXPECT_TRUE(cold_names(*world, prompt).empty());
   EXPECT_TRUE(world->cache.take_cooled(100).empty());
 }
 
