@@ -366,9 +366,9 @@ void StoreWriter::settle(Pending& one) {
   if (one.refusal == Refusal::kNone) {
     state_.index.set_durable(*entry);
     if (one.ram != nullptr) {  // where there is no memory for it, it is on disk only
-      static_cast<void>(had_memory([&]() REQUIRES(state_.mutex) {
-        state_.index.ram().keep(one.task.put.block.key, std::move(one.ram), RamTier::Because::kWritten);
-      }));
+      RamTier& copies = state_.index.ram();
+      static_cast<void>(had_memory(
+          [&] { copies.keep(one.task.put.block.key, std::move(one.ram), RamTier::Because::kWritten); }));
     }
   } else {
     state_.index.erase(one.task.put.block.key);
