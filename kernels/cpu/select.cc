@@ -39,6 +39,8 @@ unsigned saved_states() {
 }  // namespace
 
 // Source: Intel SDM volume 1, chapters 14.3 (AVX), 14.7.1 (AVX2) and 15.2 (AVX-512): bit numbers, states 0x6 and 0xe6.
+// AVX-512 VNNI is bit 11 of ECX of leaf 7; AVX-VNNI bit 4 of EAX of its
+// subleaf 1.
 CpuFeatures cpu_features() {
   const Cpuid one = cpuid(1);
   const Cpuid seven = cpuid(7);
@@ -49,6 +51,8 @@ CpuFeatures cpu_features() {
   features.avx2 = fma_f16c && has(seven.ebx, 5) && (states & 0x6u) == 0x6u;
   features.avx512 = features.avx2 && has(seven.ebx, 16) && has(seven.ebx, 17) && has(seven.ebx, 30) &&
                     has(seven.ebx, 31) && (states & 0xe6u) == 0xe6u;
+  features.avxvnni = features.avx2 && has(cpuid(7, 1).eax, 4);
+  features.avx512vnni = features.avx512 && has(seven.ecx, 11);
   return features;
 }
 
@@ -64,6 +68,13 @@ const KernelSet* select_kernels_for(IsaRequest request, const CpuFeatures& featu
   return nullptr;
 }
 
+const Int8Kernels* select_int8_kernels_for(IsaRequest request, const CpuFeatures& features) {
+  const bool newest = request == IsaRequest::kAuto || request == IsaRequest::kAvx512;
+  if (newest && features.avx512vnni) return &kAvx512VnniInt8;
+  if (request == IsaRequest::kAuto && features.avxvnni) return &kAvxVnniInt8;
+  return (newest || request == IsaRequest::kAvx2) && features.avx2 ? &kAvx2Int8 : nullptr;
+}
+
 #else
 
 CpuFeatures cpu_features() { return {}; }
@@ -72,9 +83,13 @@ const KernelSet* select_kernels_for(IsaRequest request, const CpuFeatures&) {
   return request == IsaRequest::kAuto || request == IsaRequest::kPortable ? &kPortableKernels : nullptr;
 }
 
+const Int8Kernels* select_int8_kernels_for(IsaRequest, const CpuFeatures&) { return nullptr; }
+
 #endif
 
 const KernelSet* select_kernels(IsaRequest request) { return select_kernels_for(request, cpu_features()); }
+
+const Int8Kernels* select_int8_kernels(IsaRequest request) { return select_int8_kernels_for(request, cpu_features()); }
 
 namespace {
 

@@ -50,6 +50,78 @@ double weight_q6_k(const std::byte* row, std::uint32_t col) {
   return double{f16_to_f32(block.d)} * block.scales[i / 16] * ((low | (high << 4)) - 32);
 }
 
+int five_bits(const std::uint8_t* qs, const std::uint8_t* qh, std::uint32_t i) {
+  const int low = i < 16 ? qs[i] & 15 : qs[i - 16] >> 4;
+  return low | ((qh[i / 8] >> (i % 8)) & 1) << 4;
+}
+
+double weight_q5_0(const std::byte* row, std::uint32_t col) {
+  const auto block = read<BlockQ5_0>(row + col / 32 * sizeof(BlockQ5_0));
+  return double{f16_to_f32(block.d)} * (five_bits(block.qs, block.qh, col % 32) - 16);
+}
+
+double weight_q5_1(const std::byte* row, std::uint32_t col) {
+  const auto block = read<BlockQ5_1>(row + col / 32 * sizeof(BlockQ5_1));
+  return double{f16_to_f32(block.d)} * five_bits(block.qs, block.qh, col % 32) + double{f16_to_f32(block.m)};
+}
+
+unsigned nibble(const std::uint8_t* qs, std::uint32_t i) { return i < 16 ? qs[i] & 15u : qs[i - 16] >> 4u; }
+
+double weight_iq4_nl(const std::byte* row, std::uint32_t col) {
+  const auto block = read<BlockIQ4_NL>(row + col / 32 * sizeof(BlockIQ4_NL));
+  return double{f16_to_f32(block.d)} * iq4_value(nibble(block.qs, col % 32));
+}
+
+double weight_iq4_xs(const std::byte* row, std::uint32_t col) {
+  const auto block = read<BlockIQ4_XS>(row + col / 256 * sizeof(BlockIQ4_XS));
+  const std::uint32_t run = col % 256 / 32;
+  const int low = (block.scales_l[run / 2] >> (4 * (run % 2))) & 15;
+  const int high = (block.scales_h >> (2 * run)) & 3;
+  return double{f16_to_f32(block.d)} * ((low | high << 4) - 32) *
+         iq4_value(nibble(block.qs + std::size_t{16} * run, col % 32));
+}
+
+double weight_mxfp4(const std::byte* row, std::uint32_t col) {
+  const auto block = read<BlockMXFP4>(row + col / 32 * sizeof(BlockMXFP4));
+  return std::ldexp(1.0, block.e - 128) * mxfp4_value(nibble(block.qs, col % 32));
+}
+
+double weight_q2_k(const std::byte* row, std::uint32_t col) {
+  const auto block = read<BlockQ2_K>(row + col / 256 * sizeof(BlockQ2_K));
+  const std::uint32_t i = col % 256;
+  const int scale = block.scales[i / 16];
+  const int quant = (block.qs[32 * (i / 128) + i % 32] >> (2 * (i % 128 / 32))) & 3;
+  return double{f16_to_f32(block.d)} * (scale & 15) * quant - double{f16_to_f32(block.dmin)} * (scale >> 4);
+}
+
+double weight_q3_k(const std::byte* row, std::uint32_t col) {
+  const auto block = read<BlockQ3_K>(row + col / 256 * sizeof(BlockQ3_K));
+  const std::uint32_t i = col % 256;
+  const std::uint32_t run = i / 16;
+  const int low = run < 8 ? block.scales[run] & 15 : block.scales[run - 8] >> 4;
+  const int high = (block.scales[8 + run % 4] >> (2 * (run / 4))) & 3;
+  const int quant = (block.qs[32 * (i / 128) + i % 32] >> (2 * (i % 128 / 32))) & 3;
+  const int third = (block.hmask[i % 32] >> (i / 32)) & 1;
+  return double{f16_to_f32(block.d)} * ((low | high << 4) - 32) * ((quant | third << 2) - 4);
+}
+
+double weight_q4_k(const std::byte* row, std::uint32_t col) {
+  const auto block = read<BlockQ4_K>(row + col / 256 * sizeof(BlockQ4_K));
+  const std::uint32_t run = col % 256 / 32;
+  const KScale k = k_scale(block.scales, run);
+  const int quant = (block.qs[32 * (run / 2) + col % 32] >> (4 * (run % 2))) & 15;
+  return double{f16_to_f32(block.d)} * k.scale * quant - double{f16_to_f32(block.dmin)} * k.minimum;
+}
+
+double weight_q5_k(const std::byte* row, std::uint32_t col) {
+  const auto block = read<BlockQ5_K>(row + col / 256 * sizeof(BlockQ5_K));
+  const std::uint32_t run = col % 256 / 32;
+  const KScale k = k_scale(block.scales, run);
+  const int low = (block.qs[32 * (run / 2) + col % 32] >> (4 * (run % 2))) & 15;
+  const int fifth = (block.qh[col % 32] >> run) & 1;
+  return double{f16_to_f32(block.d)} * k.scale * (low | fifth << 4) - double{f16_to_f32(block.dmin)} * k.minimum;
+}
+
 double kv_value(KvType type, const std::byte* at, std::size_t index) {
   if (type == KvType::kF16) return f16_to_f32(read<std::uint16_t>(at + 2 * index));
   return read<float>(at + 4 * index);
@@ -371,8 +443,17 @@ double weight(const WeightView& w, std::uint32_t row, std::uint32_t col) {
     case WeightType::kBF16: return bf16_to_f32(read<std::uint16_t>(at + std::size_t{2} * col));
     case WeightType::kQ4_0: return weight_q4_0(at, col);
     case WeightType::kQ4_1: return weight_q4_1(at, col);
+    case WeightType::kQ5_0: return weight_q5_0(at, col);
+    case WeightType::kQ5_1: return weight_q5_1(at, col);
     case WeightType::kQ8_0: return weight_q8_0(at, col);
+    case WeightType::kQ2_K: return weight_q2_k(at, col);
+    case WeightType::kQ3_K: return weight_q3_k(at, col);
+    case WeightType::kQ4_K: return weight_q4_k(at, col);
+    case WeightType::kQ5_K: return weight_q5_k(at, col);
     case WeightType::kQ6_K: return weight_q6_k(at, col);
+    case WeightType::kIQ4_NL: return weight_iq4_nl(at, col);
+    case WeightType::kIQ4_XS: return weight_iq4_xs(at, col);
+    case WeightType::kMXFP4: return weight_mxfp4(at, col);
   }
   return 0;
 }

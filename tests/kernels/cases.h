@@ -60,12 +60,19 @@ inline std::vector<float> random_floats(Rng& rng, std::size_t n, float amplitude
   return out;
 }
 
+// Scales are small numbers, whatever else the bytes say: minimums of up to 1 (of K formats 63 / 64).
 template <typename Block>
 Block random_block(Rng& rng) {
   Block block;
   auto* bytes = reinterpret_cast<std::uint8_t*>(&block);
   for (std::size_t i = 0; i < sizeof block; ++i) bytes[i] = static_cast<std::uint8_t>(rng.below(256));
-  block.d = f32_to_f16(random_float(rng, 0.1f));
+  if constexpr (requires { block.e; }) {
+    block.e = static_cast<std::uint8_t>(rng.below(128));
+  } else {
+    block.d = f32_to_f16(random_float(rng, 0.1f));
+  }
+  if constexpr (requires { block.m; }) block.m = f32_to_f16(random_float(rng));
+  if constexpr (requires { block.dmin; }) block.dmin = f32_to_f16(random_float(rng, 1.0f / 64));
   return block;
 }
 
@@ -92,13 +99,18 @@ class RandomWeights {
       case WeightType::kF16: return write(at, f32_to_f16(random_float(rng)));
       case WeightType::kBF16: return write(at, f32_to_bf16(random_float(rng)));
       case WeightType::kQ4_0: return write(at, random_block<BlockQ4_0>(rng));
+      case WeightType::kQ4_1: return write(at, random_block<BlockQ4_1>(rng));
+      case WeightType::kQ5_0: return write(at, random_block<BlockQ5_0>(rng));
+      case WeightType::kQ5_1: return write(at, random_block<BlockQ5_1>(rng));
       case WeightType::kQ8_0: return write(at, random_block<BlockQ8_0>(rng));
+      case WeightType::kQ2_K: return write(at, random_block<BlockQ2_K>(rng));
+      case WeightType::kQ3_K: return write(at, random_block<BlockQ3_K>(rng));
+      case WeightType::kQ4_K: return write(at, random_block<BlockQ4_K>(rng));
+      case WeightType::kQ5_K: return write(at, random_block<BlockQ5_K>(rng));
       case WeightType::kQ6_K: return write(at, random_block<BlockQ6_K>(rng));
-      case WeightType::kQ4_1: {
-        BlockQ4_1 block = random_block<BlockQ4_1>(rng);
-        block.m = f32_to_f16(random_float(rng));
-        return write(at, block);
-      }
+      case WeightType::kIQ4_NL: return write(at, random_block<BlockIQ4_NL>(rng));
+      case WeightType::kIQ4_XS: return write(at, random_block<BlockIQ4_XS>(rng));
+      case WeightType::kMXFP4: return write(at, random_block<BlockMXFP4>(rng));
     }
   }
   std::vector<std::byte> bytes_;
@@ -106,9 +118,11 @@ class RandomWeights {
 };
 
 inline const std::vector<WeightType>& weight_types() {
-  static const std::vector<WeightType> types = {WeightType::kF32,  WeightType::kF16,  WeightType::kBF16,
-                                                WeightType::kQ8_0, WeightType::kQ4_0, WeightType::kQ4_1,
-                                                WeightType::kQ6_K};
+  static const std::vector<WeightType> types = {
+      WeightType::kF32,  WeightType::kF16,  WeightType::kBF16, WeightType::kQ4_0, WeightType::kQ4_1,
+      WeightType::kQ5_0, WeightType::kQ5_1, WeightType::kQ8_0, WeightType::kQ2_K, WeightType::kQ3_K,
+      WeightType::kQ4_K, WeightType::kQ5_K, WeightType::kQ6_K, WeightType::kIQ4_NL, WeightType::kIQ4_XS,
+      WeightType::kMXFP4};
   return types;
 }
 

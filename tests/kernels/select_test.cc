@@ -9,18 +9,24 @@
 namespace larder::kernels {
 namespace {
 
+constexpr CpuFeatures kNone{};
+constexpr CpuFeatures kWithAvx2{.avx2 = true};
+constexpr CpuFeatures kWithAvxVnni{.avx2 = true, .avxvnni = true};
+constexpr CpuFeatures kWithAvx512{.avx2 = true, .avx512 = true};
+constexpr CpuFeatures kWithAll{.avx2 = true, .avxvnni = true, .avx512 = true, .avx512vnni = true};
+
 TEST(SelectKernels, AutoTakesTheBestTierTheProcessorHas) {
-  EXPECT_STREQ(select_kernels_for(IsaRequest::kAuto, {false, false})->name, "portable");
+  EXPECT_STREQ(select_kernels_for(IsaRequest::kAuto, kNone)->name, "portable");
 #if defined(__x86_64__)
-  EXPECT_STREQ(select_kernels_for(IsaRequest::kAuto, {true, false})->name, "avx2");
-  EXPECT_STREQ(select_kernels_for(IsaRequest::kAuto, {true, true})->name, "avx512");
+  EXPECT_STREQ(select_kernels_for(IsaRequest::kAuto, kWithAvx2)->name, "avx2");
+  EXPECT_STREQ(select_kernels_for(IsaRequest::kAuto, kWithAvx512)->name, "avx512");
 #endif
 }
 
 TEST(SelectKernels, ATierTheProcessorLacksIsRefused) {
-  EXPECT_EQ(select_kernels_for(IsaRequest::kAvx2, {false, false}), nullptr);
-  EXPECT_EQ(select_kernels_for(IsaRequest::kAvx512, {true, false}), nullptr);
-  EXPECT_STREQ(select_kernels_for(IsaRequest::kPortable, {true, true})->name, "portable");
+  EXPECT_EQ(select_kernels_for(IsaRequest::kAvx2, kNone), nullptr);
+  EXPECT_EQ(select_kernels_for(IsaRequest::kAvx512, kWithAvx2), nullptr);
+  EXPECT_STREQ(select_kernels_for(IsaRequest::kPortable, kWithAll)->name, "portable");
 }
 
 TEST(SelectKernels, AnUnknownTierIsRefused) {
@@ -33,6 +39,21 @@ TEST(SelectKernels, ForcedTiersAreTheOnesTheFeaturesName) {
   EXPECT_EQ(select_kernels(IsaRequest::kAvx2) != nullptr, features.avx2);
   EXPECT_EQ(select_kernels(IsaRequest::kAvx512) != nullptr, features.avx512);
   EXPECT_EQ(select_kernels(IsaRequest::kAuto), testing::tiers().back());
+}
+
+TEST(SelectKernels, Int8KernelsNeedTheirInstructionsAndGoWithTheTier) {
+  EXPECT_EQ(select_int8_kernels_for(IsaRequest::kPortable, kWithAll), nullptr);
+  for (const IsaRequest request : {IsaRequest::kAuto, IsaRequest::kAvx2, IsaRequest::kAvx512}) {
+    EXPECT_EQ(select_int8_kernels_for(request, kNone), nullptr);
+  }
+#if defined(__x86_64__)
+  EXPECT_STREQ(select_int8_kernels_for(IsaRequest::kAuto, kWithAll)->name, "avx512vnni");
+  EXPECT_STREQ(select_int8_kernels_for(IsaRequest::kAvx512, kWithAll)->name, "avx512vnni");
+  EXPECT_STREQ(select_int8_kernels_for(IsaRequest::kAvx2, kWithAll)->name, "avx2");
+  EXPECT_STREQ(select_int8_kernels_for(IsaRequest::kAuto, kWithAvxVnni)->name, "avxvnni");
+  EXPECT_STREQ(select_int8_kernels_for(IsaRequest::kAuto, kWithAvx512)->name, "avx2");
+  EXPECT_STREQ(select_int8_kernels_for(IsaRequest::kAuto, kWithAvx2)->name, "avx2");
+#endif
 }
 
 TEST(SelectKernels, EveryTableIsFullAndNamesItself) {

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Weight rows of every format to f32. One decoder per format and tier, so every path sees the same weights.
+// Weight rows of every format to f32. One decoder per format and tier, so every path sees the same weights. Products of
+// scales and numbers are exact in f32 but for Q6_K's, and what a minimum is added to is rounded once: so every tier
+// gives the same weights.
 
 constexpr std::size_t kDecodeBlocks = 16;  // blocks whose scales are converted together
 
@@ -39,32 +41,55 @@ void decode_q8_0(const std::byte* row, std::size_t cols, float* out) {
   });
 }
 
-// q = (low four bits of `low` | two bits of `high` above them) - 32, for 32 values.
-inline void join_six_bits(const std::uint8_t* low, int low_shift, const std::uint8_t* high, int high_shift,
-                          std::int8_t* q) {
-  for (int i = 0; i < 32; ++i) {
-    const int below = (low[i] >> low_shift) & 15;
-    const int above = (high[i] >> high_shift) & 3;
-    q[i] = static_cast<std::int8_t>((below | (above << 4)) - 32);
+// q = four bits of qs and one of qh, for 32 values.
+inline void join_five_bits(const std::uint8_t* qs, const std::uint8_t* qh, std::uint8_t* q) {
+  std::uint32_t high;
+  __builtin_memcpy(&high, qh, sizeof high);
+  for (unsigned i = 0; i < 16; ++i) {
+    q[i] = static_cast<std::uint8_t>((qs[i] & 15u) | ((high >> i) & 1u) << 4);
+    q[i + 16] = static_cast<std::uint8_t>((qs[i] >> 4u) | ((high >> (i + 16)) & 1u) << 4);
   }
 }
 
-void decode_q6_k(const std::byte* row, std::size_t cols, float* out) {
-  const BlockQ6_K* block = reinterpret_cast<const BlockQ6_K*>(row);
-  for (std::size_t left = cols / 256; left > 0; --left, ++block, out += 256) {
-    std::int8_t quant[256];
-    for (int h = 0; h < 2; ++h) {
-      const std::uint8_t* low = block->ql + 64 * h;
-      const std::uint8_t* high = block->qh + 32 * h;
-      std::int8_t* q = quant + 128 * h;
-      join_six_bits(low, 0, high, 0, q);
-      join_six_bits(low + 32, 0, high, 2, q + 32);
-      join_six_bits(low, 4, high, 4, q + 64);
-      join_six_bits(low + 32, 4, high, 6, q + 96);
-    }
-    float d;
-    halves_to_floats(&block->d, 1, &d);
-    for (int i = 0; i < 16; ++i) expand_bytes(quant + 16 * i, d * static_cast<float>(block->scales[i]), out + 16 * i);
+void decode_q5_0(const std::byte* row, std::size_t cols, float* out) {
+  for_each_block<BlockQ5_0>(row, cols, out, [](const BlockQ5_0& block, float d, float, float* to) {
+    std::uint8_t q[32];
+    join_five_bits(block.qs, block.qh, q);
+    for (int i = 0; i < 32; ++i) to[i] = d * static_cast<float>(q[i] - 16);
+  });
+}
+
+void decode_q5_1(const std::byte* row, std::size_t cols, float* out) {
+  for_each_block<BlockQ5_1>(row, cols, out, [](const BlockQ5_1& block, float d, float m, float* to) {
+    std::uint8_t q[32];
+    join_five_bits(block.qs, block.qh, q);
+    for (int i = 0; i < 32; ++i) to[i] = d * static_cast<float>(q[i]) + m;
+  });
+}
+
+// out[i] = table[q[i]] for the 32 nibbles of one block.
+inline void look_up_nibbles(const std::uint8_t* qs, const float* table, float* out) {
+  for (int i = 0; i < 16; ++i) {
+    out[i] = table[qs[i] & 15];
+    out[i + 16] = table[qs[i] >> 4];
+  }
+}
+
+void decode_iq4_nl(const std::byte* row, std::size_t cols, float* out) {
+  for_each_block<BlockIQ4_NL>(row, cols, out, [](const BlockIQ4_NL& block, float d, float, float* to) {
+    float table[16];
+    for (unsigned q = 0; q < 16; ++q) table[q] = d * static_cast<float>(iq4_value(q));
+    look_up_nibbles(block.qs, table, to);
+  });
+}
+
+void decode_mxfp4(const std::byte* row, std::size_t cols, float* out) {
+  const BlockMXFP4* block = reinterpret_cast<const BlockMXFP4*>(row);
+  for (std::size_t left = cols / 32; left > 0; --left, ++block, out += 32) {
+    const float d = float_from_bits(mxfp4_scale_bits(block->e));
+    float table[16];
+    for (unsigned q = 0; q < 16; ++q) table[q] = d * static_cast<float>(mxfp4_value(q));
+    look_up_nibbles(block->qs, table, out);
   }
 }
 
@@ -80,8 +105,17 @@ void decode_row(WeightType type, const std::byte* row, std::size_t cols, float* 
     case WeightType::kBF16: decode_bf16(row, cols, out); return;
     case WeightType::kQ4_0: decode_q4_0(row, cols, out); return;
     case WeightType::kQ4_1: decode_q4_1(row, cols, out); return;
+    case WeightType::kQ5_0: decode_q5_0(row, cols, out); return;
+    case WeightType::kQ5_1: decode_q5_1(row, cols, out); return;
     case WeightType::kQ8_0: decode_q8_0(row, cols, out); return;
+    case WeightType::kQ2_K: decode_q2_k(row, cols, out); return;
+    case WeightType::kQ3_K: decode_q3_k(row, cols, out); return;
+    case WeightType::kQ4_K: decode_q4_k(row, cols, out); return;
+    case WeightType::kQ5_K: decode_q5_k(row, cols, out); return;
     case WeightType::kQ6_K: decode_q6_k(row, cols, out); return;
+    case WeightType::kIQ4_NL: decode_iq4_nl(row, cols, out); return;
+    case WeightType::kIQ4_XS: decode_iq4_xs(row, cols, out); return;
+    case WeightType::kMXFP4: decode_mxfp4(row, cols, out); return;
   }
 }
 

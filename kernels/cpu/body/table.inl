@@ -4,6 +4,7 @@
 constexpr std::size_t kParts = 16 / kRegLanes;
 
 #include "kernels/cpu/body/elementwise.inl"
+#include "kernels/cpu/body/decode_k.inl"
 #include "kernels/cpu/body/decode.inl"
 #include "kernels/cpu/body/tile.inl"
 #include "kernels/cpu/body/matmul.inl"

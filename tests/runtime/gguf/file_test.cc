@@ -232,14 +232,14 @@ TEST(GgufFile, DimensionsOutsideOneToFourOrOfSizeZeroAreRefused) {
 
 TEST(GgufFile, AnUnsupportedTensorTypeIsKeptWithItsName) {
   GgufWriter writer = small_writer();
-  writer.add_tensor("k", 12, {256}, std::vector<std::byte>(144));
+  writer.add_tensor("k", 16, {256}, std::vector<std::byte>(66));
   writer.add_tensor("future", 137, {256}, std::vector<std::byte>(10));
   const GgufImage image = writer.build();
   auto file = parse(image);
   ASSERT_TRUE(file.ok()) << to_string(file.error());
   EXPECT_FALSE((*file)->find_tensor("k")->supported());
-  EXPECT_EQ((*file)->find_tensor("k")->type_name(), "Q4_K");
-  EXPECT_EQ((*file)->find_tensor("k")->bytes, 144u);
+  EXPECT_EQ((*file)->find_tensor("k")->type_name(), "IQ2_XXS");
+  EXPECT_EQ((*file)->find_tensor("k")->bytes, 66u);
   EXPECT_EQ((*file)->find_tensor("future")->type_name(), "type 137");
   EXPECT_EQ((*file)->find_tensor("future")->bytes, 0u);
 }

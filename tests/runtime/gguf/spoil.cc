@@ -213,7 +213,7 @@ Spoil tensor_name(const GgufImage& good, Rng& rng) {
 }
 
 Spoil tensor_type(const GgufImage& good, Rng& rng) {
-  constexpr std::uint32_t kOther[] = {4, 5, 6, 7, 9, 10, 11, 12, 13, 15, 16, 20, 23, 24, 28, 39, 40, 41};
+  constexpr std::uint32_t kOther[] = {4, 5, 9, 15, 16, 17, 18, 19, 21, 22, 24, 26, 28, 29, 34, 35, 40, 41};
   const GgufPlace& place = any_place(good, GgufField::kTensorType, rng);
   const auto unknown = 42 + static_cast<std::uint32_t>(rng.below(0xffffff00u));
   return put("type of tensor " + place.of, place.offset,
