@@ -103,6 +103,7 @@ int run(Options options) {
   executor.block_count = each * options.windows;
   executor.threads = options.threads;
   executor.max_rows = std::max(256u, options.windows);
+  executor.arithmetic = "precise";  // rounded activations would add a noise of their own
   test::StepRunner runner(model, executor);
   test::CodecMeter meter(runner, text, options.prefix, options.rest, options.windows);
   if (meter.windows() == 0) {
