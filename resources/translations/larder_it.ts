@@ -812,6 +812,10 @@
         <source>always</source>
         <translation>sempre</translation>
     </message>
+    <message>
+        <source>precise</source>
+        <translation>precisa</translation>
+    </message>
 </context>
 <context>
     <name>SettingHelp</name>
@@ -994,6 +998,10 @@
     <message>
         <source>Memory for copies of what is on disk, in the form in which it lies there, so that what left the pool comes back without the disk; 0 keeps none. With store.codec it holds two to three times as much as the pool would.</source>
         <translation>Memoria per le copie di ciò che sta su disco, nella forma in cui sta lì, così che quanto ha lasciato il pool torna senza il disco; 0 non ne tiene. Con store.codec contiene da due a tre volte quanto ne conterrebbe il pool.</translation>
+    </message>
+    <message>
+        <source>How activations meet quantised weights: int8 rounds them in groups of 32, which is fastest; precise keeps them as they are; auto takes int8 where the kernels have it. Cached blocks of one do not fit the other.</source>
+        <translation>Come le attivazioni incontrano i pesi quantizzati: int8 le arrotonda a gruppi di 32 ed è il più veloce; precise le lascia come sono; auto sceglie int8 dove le istruzioni del processore lo permettono. I blocchi in cache dell&apos;uno non valgono per l&apos;altro.</translation>
     </message>
 </context>
 <context>
@@ -1252,6 +1260,10 @@
     <message>
         <source>Memory for copies</source>
         <translation>Memoria per le copie</translation>
+    </message>
+    <message>
+        <source>Arithmetic</source>
+        <translation>Aritmetica</translation>
     </message>
 </context>
 <context>

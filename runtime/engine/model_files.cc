@@ -74,6 +74,7 @@ Status size_pool(const LoadWish& load, const settings::Settings& settings, Loade
   parts.executor.threads = static_cast<std::uint32_t>(settings.integer(Key::kEngineThreads));
   parts.executor.max_rows = kMaxStepRows;
   parts.executor.isa = settings.text(Key::kEngineIsa);
+  parts.executor.arithmetic = settings.text(Key::kEngineArithmetic);
   return {};
 }
 

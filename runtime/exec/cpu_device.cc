@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "runtime/base/invariant.h"
+#include "runtime/exec/packed_weights.h"
 
 namespace larder::exec {
 namespace {
@@ -44,19 +45,21 @@ float* CpuDevice::PlaneMemory::row(std::size_t r) const {
   return static_cast<float*>(static_cast<void*>(memory.data())) + r * stride;
 }
 
-CpuDevice::CpuDevice(const model::Model& model, const kernels::KernelSet& kernels, std::uint32_t max_rows,
+CpuDevice::CpuDevice(const model::Model& model, const CpuArithmetic& arithmetic, std::uint32_t max_rows,
                      const BlockArena& arena, WorkerPool& pool)
     : config_(model.config()),
-      kernels_(kernels),
+      kernels_(arithmetic.kernels),
+      int8_(arithmetic.int8),
+      packed_(arithmetic.packed),
       max_rows_(max_rows),
       arena_(arena),
       pool_(pool),
       frequency_(rope_frequencies(model.config(), model.weights().rope_divisors)) {}
 
-Result<std::unique_ptr<CpuDevice>> CpuDevice::create(const model::Model& model, const kernels::KernelSet& kernels,
+Result<std::unique_ptr<CpuDevice>> CpuDevice::create(const model::Model& model, const CpuArithmetic& arithmetic,
                                                      std::uint32_t max_rows, const BlockArena& arena,
                                                      WorkerPool& pool) {
-  std::unique_ptr<CpuDevice> device(new CpuDevice(model, kernels, max_rows, arena, pool));
+  std::unique_ptr<CpuDevice> device(new CpuDevice(model, arithmetic, max_rows, arena, pool));
   RETURN_IF_ERROR(device->allocate());
   return device;
 }
@@ -90,9 +93,16 @@ Status CpuDevice::allocate() {
 
   const std::uint32_t widest = std::max({config_.n_embd, n_query, config_.n_ff});
   const std::uint32_t group = config_.n_heads / config_.n_kv_heads;
-  scratch_bytes_ = round_up(std::max(kernels_.matmul_scratch_bytes(widest),
-                                     kernels_.attention_scratch_bytes(arena_.layout(), kernels::kBlockTokens, group)),
-                            4096);
+  std::size_t scratch = std::max(kernels_.matmul_scratch_bytes(widest),
+                                 kernels_.attention_scratch_bytes(arena_.layout(), kernels::kBlockTokens, group));
+  if (int8_ != nullptr) {
+    scratch = std::max(scratch, int8_->scratch_bytes(widest));
+    const std::size_t values = std::size_t{max_rows_} * widest;
+    ASSIGN_OR_RETURN(int8_q_, MappedMemory::map(values, "rounded activations of one step"));
+    ASSIGN_OR_RETURN(int8_groups_, MappedMemory::map(values / kernels::kInt8Group * sizeof(kernels::Int8Group),
+                                                     "scales of rounded activations"));
+  }
+  scratch_bytes_ = round_up(scratch, 4096);
   ASSIGN_OR_RETURN(scratch_, MappedMemory::map(scratch_bytes_ * pool_.threads(), "scratch of the workers"));
   return {};
 }
@@ -172,13 +182,44 @@ void CpuDevice::project(Plane in, std::span<const model::Projection> projections
   std::array<Product, 3> products;
   INVARIANT(projections.size() <= products.size());
   for (std::size_t i = 0; i < projections.size(); ++i) {
-    products[i] = {projections[i].weight, &plane(projections[i].out)};
+    products[i].weight = projections[i].weight;
+    products[i].out = &plane(projections[i].out);
   }
   multiply(plane(in), std::span(products).first(projections.size()), batch_.rows, accumulate);
 }
 
-void CpuDevice::multiply(const PlaneMemory& in, std::span<const Product> products, std::uint32_t rows,
-                         bool accumulate) {
+bool CpuDevice::mark_int8(std::span<Product> products) const {
+  if (int8_ == nullptr) return false;
+  bool any = false;
+  for (Product& product : products) {
+    product.int8 = int8_->takes(product.weight->type);
+    if (product.int8 && packed_ != nullptr) product.packed = packed_->find(*product.weight);
+    any = any || product.int8;
+  }
+  return any;
+}
+
+void CpuDevice::round_rows(const PlaneMemory& in, std::uint32_t rows, std::uint32_t cols) {
+  auto* const q = static_cast<std::int8_t*>(static_cast<void*>(int8_q_.data()));
+  auto* const groups = static_cast<kernels::Int8Group*>(static_cast<void*>(int8_groups_.data()));
+  const auto round_some = [&](std::uint32_t begin, std::uint32_t end) {
+    for (std::uint32_t row = begin; row < end;) {
+      const std::uint32_t strip = kernels::int8_strip_rows(end - row);
+      int8_->round_strip(in.row(row), in.stride, strip, cols, q + std::size_t{row} * cols,
+                         groups + std::size_t{row} * (cols / kernels::kInt8Group));
+      row += strip;
+    }
+  };
+  if (std::size_t{rows} * cols < kWorkPerItem) return round_some(0, rows);
+  pool_.for_each((rows + kernels::kInt8StripRows - 1) / kernels::kInt8StripRows,
+                 [&](std::uint32_t item, std::uint32_t) {
+                   const std::uint32_t begin = item * kernels::kInt8StripRows;
+                   round_some(begin, std::min(begin + kernels::kInt8StripRows, rows));
+                 });
+}
+
+void CpuDevice::multiply(const PlaneMemory& in, std::span<Product> products, std::uint32_t rows, bool accumulate) {
+  if (mark_int8(products)) round_rows(in, rows, products.front().weight->cols);
   std::size_t columns = 0;
   for (const Product& product : products) columns += product.weight->rows;
   const std::size_t size = round_up(columns / (kChunksPerWorker * pool_.threads()) + 1, kColumnGrain);
@@ -189,20 +230,36 @@ void CpuDevice::multiply(const PlaneMemory& in, std::span<const Product> product
     }
   }
   pool_.for_each(to_u32(chunks_.size()), [&](std::uint32_t item, std::uint32_t worker) {
-    const ColumnChunk& chunk = chunks_[item];
-    kernels::MatmulArgs args;
+    multiply_chunk(in, chunks_[item], rows, accumulate, scratch(worker));
+  });
+}
+
+void CpuDevice::multiply_chunk(const PlaneMemory& in, const ColumnChunk& chunk, std::uint32_t rows, bool accumulate,
+                               std::byte* scratch) {
+  const auto fill = [&](auto& args) {
     args.w = *chunk.product.weight;
-    args.x = in.row(0);
-    args.x_stride = in.stride;
     args.out = chunk.product.out->row(0);
     args.out_stride = chunk.product.out->stride;
     args.rows = rows;
     args.n_begin = chunk.begin;
     args.n_end = chunk.end;
     args.accumulate = accumulate;
-    args.scratch = scratch(worker);
-    kernels_.matmul(args);
-  });
+    args.scratch = scratch;
+  };
+  if (chunk.product.int8) {
+    kernels::Int8MatmulArgs args;
+    fill(args);
+    args.packed = chunk.product.packed;
+    args.x.q = static_cast<const std::int8_t*>(static_cast<const void*>(int8_q_.data()));
+    args.x.groups = static_cast<const kernels::Int8Group*>(static_cast<const void*>(int8_groups_.data()));
+    int8_->matmul(args);
+    return;
+  }
+  kernels::MatmulArgs args;
+  fill(args);
+  args.x = in.row(0);
+  args.x_stride = in.stride;
+  kernels_.matmul(args);
 }
 
 void CpuDevice::rotate_and_store(std::uint32_t layer) {
@@ -288,7 +345,9 @@ void CpuDevice::logits(std::span<const float> norm, const kernels::WeightView& h
   for (std::size_t i = 0; i < rows.size(); ++i) {
     kernels_.rms_norm(plane(Plane::kHidden).row(rows[i]), norm.data(), normed.row(i), config_.n_embd, config_.rms_eps);
   }
-  const std::array products{Product{&head, &logits_}};
+  std::array<Product, 1> products;
+  products[0].weight = &head;
+  products[0].out = &logits_;
   multiply(normed, products, to_u32(rows.size()), false);
 }
 

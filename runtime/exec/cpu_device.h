@@ -14,6 +14,7 @@
 #include <span>
 #include <vector>
 
+#include "kernels/cpu/int8_set.h"
 #include "kernels/cpu/kernel_set.h"
 #include "runtime/exec/block_arena.h"
 #include "runtime/exec/mapped_memory.h"
@@ -23,9 +24,18 @@
 
 namespace larder::exec {
 
+class PackedWeights;
+
+// How products are made: with activations as f32, or rounded to int8 where weights are quantised.
+struct CpuArithmetic {
+  const kernels::KernelSet& kernels;
+  const kernels::Int8Kernels* int8 = nullptr;
+  const PackedWeights* packed = nullptr;  // null: weights in the file's order
+};
+
 class CpuDevice {
  public:
-  static Result<std::unique_ptr<CpuDevice>> create(const model::Model& model, const kernels::KernelSet& kernels,
+  static Result<std::unique_ptr<CpuDevice>> create(const model::Model& model, const CpuArithmetic& arithmetic,
                                                    std::uint32_t max_rows, const BlockArena& arena, WorkerPool& pool);
 
   // The operations of model::Device; their meaning stands there.
@@ -59,6 +69,8 @@ class CpuDevice {
   struct Product {
     const kernels::WeightView* weight = nullptr;
     const PlaneMemory* out = nullptr;
+    bool int8 = false;
+    const std::byte* packed = nullptr;
   };
   struct ColumnChunk {
     Product product;
@@ -66,7 +78,7 @@ class CpuDevice {
     std::uint32_t end = 0;
   };
 
-  CpuDevice(const model::Model& model, const kernels::KernelSet& kernels, std::uint32_t max_rows,
+  CpuDevice(const model::Model& model, const CpuArithmetic& arithmetic, std::uint32_t max_rows,
             const BlockArena& arena, WorkerPool& pool);
   Status allocate();
   static Result<PlaneMemory> make_plane(std::uint32_t rows, std::uint32_t width);
@@ -78,10 +90,18 @@ class CpuDevice {
   void fill_cos_sin(const Piece& piece);
   void rotate_piece(const Piece& piece, std::uint32_t layer);
   void attend_piece(const Piece& piece, std::uint32_t layer, std::uint32_t kv_head, std::byte* scratch);
-  void multiply(const PlaneMemory& in, std::span<const Product> products, std::uint32_t rows, bool accumulate);
+  void multiply(const PlaneMemory& in, std::span<Product> products, std::uint32_t rows, bool accumulate);
+  // Marks the products that int8 kernels make, and answers whether there are any.
+  bool mark_int8(std::span<Product> products) const;
+  // Rows [0, rows) of `in` to int8_q_ and int8_groups_.
+  void round_rows(const PlaneMemory& in, std::uint32_t rows, std::uint32_t cols);
+  void multiply_chunk(const PlaneMemory& in, const ColumnChunk& chunk, std::uint32_t rows, bool accumulate,
+                      std::byte* scratch);
 
   const model::ModelConfig& config_;
   const kernels::KernelSet kernels_;
+  const kernels::Int8Kernels* const int8_;
+  const PackedWeights* const packed_;
   const std::uint32_t max_rows_;
   const BlockArena& arena_;
   WorkerPool& pool_;
@@ -91,6 +111,8 @@ class CpuDevice {
   std::array<PlaneMemory, kHiddenSlots> hidden_;
   PlaneMemory logits_;
   PlaneMemory cos_sin_;
+  MappedMemory int8_q_;       // [max_rows][widest] bytes, in strips
+  MappedMemory int8_groups_;  // [max_rows][widest / 32] Int8Group, in strips
   MappedMemory scratch_;
   std::size_t scratch_bytes_ = 0;  // per worker
 

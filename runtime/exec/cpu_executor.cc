@@ -11,6 +11,7 @@
 #include "runtime/base/clock.h"
 #include "runtime/base/invariant.h"
 #include "runtime/base/out_of_memory.h"
+#include "runtime/exec/packed_weights.h"
 #include "runtime/model/forward.h"
 
 namespace larder::exec {
@@ -33,6 +34,20 @@ Result<kernels::IsaRequest> parse_isa(const std::string& name) {
                "isa \"" + name.substr(0, 32) + "\" is unknown; use auto, portable, avx2 or avx512", ""};
 }
 
+// The int8 kernels that the options ask for; null where products keep activations as f32.
+Result<const kernels::Int8Kernels*> choose_int8(const std::string& arithmetic, kernels::IsaRequest isa) {
+  if (arithmetic == "precise") return static_cast<const kernels::Int8Kernels*>(nullptr);
+  if (arithmetic != "auto" && arithmetic != "int8") {
+    return Error{ErrorCode::kInvalidArgument,
+                 "arithmetic \"" + arithmetic.substr(0, 32) + "\" is unknown; use auto, precise or int8", ""};
+  }
+  const kernels::Int8Kernels* const int8 = kernels::select_int8_kernels(isa);
+  if (int8 == nullptr && arithmetic == "int8") {
+    return Error{ErrorCode::kUnsupported, "this processor has no int8 products in this tier; use arithmetic auto", ""};
+  }
+  return int8;
+}
+
 Error bad_step(const std::string& what) { return Error{ErrorCode::kInvalidArgument, "step refused: " + what, ""}; }
 
 Error aborted_step() { return Error{ErrorCode::kCancelled, "the step was aborted", ""}; }
@@ -53,12 +68,14 @@ Result<std::unique_ptr<Executor>> make_cpu_executor(std::shared_ptr<const model:
   if (kernels == nullptr) {
     return Error{ErrorCode::kUnsupported, "this processor has no " + options.isa + "; use isa auto", ""};
   }
-  return CpuExecutor::create(std::move(model), options, *kernels, std::move(done));
+  ASSIGN_OR_RETURN(const kernels::Int8Kernels* const int8, choose_int8(options.arithmetic, isa));
+  return CpuExecutor::create(std::move(model), options, *kernels, int8, std::move(done));
 }
 
 Result<std::unique_ptr<Executor>> CpuExecutor::create(std::shared_ptr<const model::Model> model,
                                                       const ExecutorOptions& options,
-                                                      const kernels::KernelSet& kernels, StepDone done) {
+                                                      const kernels::KernelSet& kernels,
+                                                      const kernels::Int8Kernels* int8, StepDone done) {
   if (options.max_rows == 0) return Error{ErrorCode::kInvalidArgument, "max_rows is 0, expected at least 1", ""};
   const std::uint32_t threads = options.threads == 0 ? default_threads() : options.threads;
   if (threads > 1024) {
@@ -68,15 +85,17 @@ Result<std::unique_ptr<Executor>> CpuExecutor::create(std::shared_ptr<const mode
                    BlockArena::create(model->config().kv_layout(options.kv_type), options.block_count,
                                       options.most_blocks));
   std::unique_ptr<CpuExecutor> executor(
-      new CpuExecutor(std::move(model), kernels, threads, options.max_rows, std::move(arena), std::move(done)));
-  ASSIGN_OR_RETURN(executor->device_, CpuDevice::create(*executor->model_, kernels, options.max_rows, executor->arena_,
-                                                        executor->pool_));
+      new CpuExecutor(std::move(model), kernels, int8, threads, options.max_rows, std::move(arena), std::move(done)));
+  ASSIGN_OR_RETURN(executor->device_,
+                   CpuDevice::create(*executor->model_, {kernels, int8, executor->packed_.get()}, options.max_rows,
+                                     executor->arena_, executor->pool_));
   executor->driver_ = std::thread([driven = executor.get()] { driven->drive(); });
   return std::unique_ptr<Executor>(std::move(executor));
 }
 
 CpuExecutor::CpuExecutor(std::shared_ptr<const model::Model> model, const kernels::KernelSet& kernels,
-                         std::uint32_t threads, std::uint32_t max_rows, BlockArena arena, StepDone done)
+                         const kernels::Int8Kernels* int8, std::uint32_t threads, std::uint32_t max_rows,
+                         BlockArena arena, StepDone done)
     : model_(std::move(model)),
       done_(std::move(done)),
       max_rows_(max_rows),
@@ -86,6 +105,9 @@ CpuExecutor::CpuExecutor(std::shared_ptr<const model::Model> model, const kernel
   info_.device = "cpu";
   info_.description = kernels::processor_name();
   info_.arithmetic_id = std::string("cpu/") + kernels.name + "/" + std::to_string(kernels.version);
+  if (int8 == nullptr) return;
+  info_.arithmetic_id += "/int8/" + std::to_string(int8->version);
+  packed_ = std::make_unique<PackedWeights>(model_, *int8);
 }
 
 CpuExecutor::~CpuExecutor() {

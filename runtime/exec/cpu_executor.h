@@ -29,10 +29,10 @@ inline constexpr std::size_t kMaxPendingSteps = 64;
 
 class CpuExecutor final : public Executor {
  public:
-  // make_cpu_executor with kernels chosen by the caller.
+  // make_cpu_executor with kernels chosen by the caller; int8 null: activations stay f32.
   static Result<std::unique_ptr<Executor>> create(std::shared_ptr<const model::Model> model,
                                                   const ExecutorOptions& options, const kernels::KernelSet& kernels,
-                                                  StepDone done);
+                                                  const kernels::Int8Kernels* int8, StepDone done);
   ~CpuExecutor() override;
 
   const DeviceInfo& info() const override { return info_; }
@@ -60,8 +60,9 @@ class CpuExecutor final : public Executor {
     bool last = false;
   };
 
-  CpuExecutor(std::shared_ptr<const model::Model> model, const kernels::KernelSet& kernels, std::uint32_t threads,
-              std::uint32_t max_rows, BlockArena arena, StepDone done);
+  CpuExecutor(std::shared_ptr<const model::Model> model, const kernels::KernelSet& kernels,
+              const kernels::Int8Kernels* int8, std::uint32_t threads, std::uint32_t max_rows, BlockArena arena,
+              StepDone done);
   void drive() EXCLUDES(mutex_);
   Pending* next() EXCLUDES(mutex_);
   StepResult run(Pending& pending);
@@ -82,6 +83,7 @@ class CpuExecutor final : public Executor {
   DeviceInfo info_;
   BlockArena arena_;
   WorkerPool pool_;
+  std::unique_ptr<PackedWeights> packed_;  // null without int8 products
   std::unique_ptr<CpuDevice> device_;
   std::vector<std::vector<float>> sample_scratch_;  // per worker
   std::vector<model::BatchSequence> sequences_;     // of the running step

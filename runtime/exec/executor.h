@@ -37,12 +37,14 @@ struct ExecutorOptions {
   std::uint32_t threads = 0;      // 0: one per core, one left to the desktop where there are more than two
   std::uint32_t max_rows = 2048;  // rows of the largest step
   std::string isa = "auto";       // auto, portable, avx2, avx512
+  std::string arithmetic = "auto";  // auto (int8 where the tier has it), precise, int8
 };
 
 struct DeviceInfo {
   std::string device;         // "cpu"
   std::string description;    // processor and tier, for people
-  std::string arithmetic_id;  // "cpu/avx512/1": kernel family, tier, version; part of the identity
+  // Kernel family, tier and version, part of the identity: "cpu/avx512/1", with int8 products "cpu/avx512/1/int8/1".
+  std::string arithmetic_id;
 };
 
 class Executor {
@@ -65,7 +67,8 @@ class Executor {
   virtual std::span<std::byte> host_memory(BlockId block) = 0;
 };
 
-// Errors: kInvalidArgument (unknown isa), kUnsupported (tier this processor lacks), kResourceExhausted (arena).
+// Errors: kInvalidArgument (unknown isa or arithmetic), kUnsupported (what this processor lacks), kResourceExhausted
+//         (arena).
 Result<std::unique_ptr<Executor>> make_cpu_executor(std::shared_ptr<const model::Model> model,
                                                     const ExecutorOptions& options, StepDone done);
 

@@ -134,6 +134,10 @@ std::span<const std::byte> File::tensor_bytes(const TensorInfo& tensor) const {
   return bytes_.subspan(tensor.offset, tensor.bytes);
 }
 
+void File::leave_pages(std::span<const std::byte> bytes) const {
+  if (mapping_ != nullptr) mapping_->leave_pages(bytes);
+}
+
 Error File::missing(std::string_view key) const {
   return {ErrorCode::kNotFound, "the file has no key " + quoted(key) + "; get a complete conversion of the model",
           path_};

@@ -132,6 +132,9 @@ class File {
   const TensorInfo* find_tensor(std::string_view name) const;  // nullptr: no such tensor
   // The tensor's bytes. Requires: `tensor` is one of tensors().
   std::span<const std::byte> tensor_bytes(const TensorInfo& tensor) const;
+  // The memory of these mapped bytes goes back to the system; they are read from the disk again when they are touched.
+  // Nothing happens to a File over memory.
+  void leave_pages(std::span<const std::byte> bytes) const;
 
   // One value. Integers of every width are taken when the value fits; f32 also from f64; f32 refuses NaN and
   // infinities.

@@ -69,6 +69,15 @@ Status MappedFile::read(std::uint64_t offset, std::span<std::byte> out) const {
   return {};
 }
 
+void MappedFile::leave_pages(std::span<const std::byte> bytes) const {
+  const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+  const auto offset = static_cast<std::size_t>(bytes.data() - begin_);
+  const std::size_t first = (offset + page - 1) / page * page;
+  const std::size_t end = (offset + bytes.size()) / page * page;
+  // The pages hold what the file holds; refused, they stay.
+  if (first < end) static_cast<void>(::madvise(const_cast<std::byte*>(begin_) + first, end - first, MADV_DONTNEED));
+}
+
 // A file that was replaced by rename has another change time and the same bytes.
 Status MappedFile::check_unchanged() const {
   struct stat status {};

@@ -26,6 +26,8 @@ class MappedFile {
   const FileStamp& stamp() const { return stamp_; }
   Status read(std::uint64_t offset, std::span<std::byte> out) const;
   Status check_unchanged() const;
+  // Whole pages inside these bytes leave memory; touched again, they are read again.
+  void leave_pages(std::span<const std::byte> bytes) const;
 
  private:
   MappedFile() = default;

@@ -58,6 +58,8 @@ Result<std::shared_ptr<const Model>> Model::from_file(std::shared_ptr<const gguf
 
 const std::string& Model::path() const { return file_->path(); }
 
+void Model::leave_pages(const kernels::WeightView& w) const { file_->leave_pages({w.data, w.rows * w.row_bytes()}); }
+
 std::uint64_t Model::file_bytes() const { return file_->bytes().size(); }
 
 }  // namespace larder::model

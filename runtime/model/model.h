@@ -42,6 +42,8 @@ class Model {
   const ModelConfig& config() const { return config_; }
   const Weights& weights() const { return weights_; }
   const gguf::File& file() const { return *file_; }
+  // What `w` takes of the mapping goes back to the system, for who keeps a copy in a form of its own.
+  void leave_pages(const kernels::WeightView& w) const;
   const std::string& path() const;
   std::uint64_t file_bytes() const;
   std::uint64_t weight_bytes() const { return weight_bytes_; }  // of the tensors that are used

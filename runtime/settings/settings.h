@@ -28,6 +28,7 @@ enum class Key : std::uint8_t {
   kEngineMaxTokens,
   kEngineThreads,
   kEngineIsa,
+  kEngineArithmetic,
   kEngineDevice,
   kEngineProcess,
   kEngineStepMs,

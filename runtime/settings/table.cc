@@ -23,6 +23,9 @@ constexpr Table kTable{{
      "Compute threads; 0 uses one per core and leaves one to the desktop where there are more than two."},
     {Key::kEngineIsa, "engine.isa", kChoice, "auto", 0, 0, "", "auto|portable|avx2|avx512", true,
      "Vector instructions of the CPU kernels. Another choice computes other bits: cached blocks then no longer fit."},
+    {Key::kEngineArithmetic, "engine.arithmetic", kChoice, "auto", 0, 0, "", "auto|precise|int8", true,
+     "How activations meet quantised weights: int8 rounds them in groups of 32, which is fastest; precise keeps them "
+     "as they are; auto takes int8 where the kernels have it. Cached blocks of one do not fit the other."},
     {Key::kEngineDevice, "engine.device", kChoice, "auto", 0, 0, "", "auto|cpu|cuda", true,
      "Where models run; auto takes a usable card, else the processor."},
     {Key::kEngineProcess, "engine.process", kChoice, "auto", 0, 0, "", "auto|child", true,

@@ -22,6 +22,11 @@ constexpr SettingWord kWords[] = {
      QT_TRANSLATE_NOOP("SettingHelp",
                        "Vector instructions of the CPU kernels. Another choice computes other bits: cached blocks then "
                        "no longer fit.")},
+    {"engine.arithmetic", QT_TRANSLATE_NOOP("SettingTitle", "Arithmetic"),
+     QT_TRANSLATE_NOOP(
+         "SettingHelp",
+         "How activations meet quantised weights: int8 rounds them in groups of 32, which is fastest; precise keeps "
+         "them as they are; auto takes int8 where the kernels have it. Cached blocks of one do not fit the other.")},
     {"engine.device", QT_TRANSLATE_NOOP("SettingTitle", "Where models run"),
      QT_TRANSLATE_NOOP("SettingHelp", "Where models run; auto takes a usable card, else the processor.")},
     {"engine.process", QT_TRANSLATE_NOOP("SettingTitle", "Where the engine runs"),
@@ -155,6 +160,7 @@ constexpr std::pair<const char*, const char*> kChoices[] = {
     {"frozen", QT_TRANSLATE_NOOP("SettingChoice", "frozen: read only")},
     {"bypass", QT_TRANSLATE_NOOP("SettingChoice", "bypass: neither read nor write")},
     {"off", QT_TRANSLATE_NOOP("SettingChoice", "off")},
+    {"precise", QT_TRANSLATE_NOOP("SettingChoice", "precise")},
     {"exact", QT_TRANSLATE_NOOP("SettingChoice", "exact")},
     {"int8", QT_TRANSLATE_NOOP("SettingChoice", "rounded to 8 bits (int8)")},
     {"int4", QT_TRANSLATE_NOOP("SettingChoice", "rounded to 4 bits (int4)")},

@@ -6,17 +6,18 @@
 #include <algorithm>
 #include <atomic>
 #include <cmath>
-#include <cstdio>
 #include <cstring>
 #include <future>
 #include <thread>
 
+#include "kernels/cpu/int8_set.h"
 #include "kernels/layout/checksum.h"
 #include "runtime/base/rng.h"
 #include "runtime/exec/cpu_executor.h"
 #include "test_paths.h"
 #include "tests/runtime/exec/step_runner.h"
 #include "tests/support/gguf_writer.h"
+#include "tests/support/random_model.h"
 
 namespace larder::test {
 namespace {
@@ -37,11 +38,12 @@ bool same_bits(const std::vector<float>& a, const std::vector<float>& b) {
 
 struct Variant {
   const char* isa;
-  const char* path;
+  const char* path;  // null: the quantised model
   kernels::KvType kv_type;
+  const char* arithmetic = "precise";
 };
 
-// Every tier this processor has, two weight types, two KV types.
+// Every tier this processor has with float and quantised weights, two KV types, and int8 products where it has them.
 std::vector<Variant> variants() {
   std::vector<Variant> all;
   for (const char* isa : {"portable", "avx2", "avx512"}) {
@@ -51,6 +53,8 @@ std::vector<Variant> variants() {
     if (kernels::select_kernels(request) == nullptr) continue;
     all.push_back({isa, kF32, kernels::KvType::kF32});
     all.push_back({isa, kF16, kernels::KvType::kF16});
+    all.push_back({isa, nullptr, kernels::KvType::kF16});
+    if (kernels::select_int8_kernels(request) != nullptr) all.push_back({isa, nullptr, kernels::KvType::kF16, "int8"});
   }
   return all;
 }
@@ -62,12 +66,14 @@ exec::ExecutorOptions options_of(const Variant& variant, std::uint32_t threads =
   options.threads = threads;
   options.max_rows = 256;
   options.isa = variant.isa;
+  options.arithmetic = variant.arithmetic;
   return options;
 }
 
 class ExecutorBits : public ::testing::TestWithParam<Variant> {
  protected:
-  const std::shared_ptr<const model::Model> model_ = load_or_die(GetParam().path);
+  const char* const path_ = GetParam().path != nullptr ? GetParam().path : random_model_path().c_str();
+  const std::shared_ptr<const model::Model> model_ = load_or_die(path_);
   StepRunner runner_{model_, options_of(GetParam())};
   // 149 tokens: five blocks, none of the sizes below divides it.
   const std::vector<Token> prompt_ = random_tokens(149, 7);
@@ -207,7 +213,9 @@ TEST_P(ExecutorBits, ScoredRowsAreLogSoftmaxOfTheirLogits) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Tiers, ExecutorBits, ::testing::ValuesIn(variants()), [](const auto& variant) {
-  return std::string(variant.param.isa) + (variant.param.kv_type == kernels::KvType::kF32 ? "_f32" : "_f16");
+  const Variant& v = variant.param;
+  const char* weights = v.path == nullptr ? "quantised" : v.kv_type == kernels::KvType::kF32 ? "f32" : "f16";
+  return std::string(v.isa) + "_" + weights + "_" + v.arithmetic;
 });
 
 // Holds the executor inside the completion of its first step until the test lets it go.
@@ -459,6 +467,13 @@ TEST(CpuExecutor, RefusesOptionsItCannotServe) {
   options.isa = "sse9";
   EXPECT_EQ(code(options), ErrorCode::kInvalidArgument);
   options.isa = "auto";
+  options.arithmetic = "int7";
+  EXPECT_EQ(code(options), ErrorCode::kInvalidArgument);
+  options.arithmetic = "int8";
+  options.isa = "portable";
+  EXPECT_EQ(code(options), ErrorCode::kUnsupported);
+  options.isa = "auto";
+  options.arithmetic = "auto";
   options.kv_type = kernels::KvType::kI8;
   EXPECT_EQ(code(options), ErrorCode::kUnsupported);
   options.kv_type = kernels::KvType::kF16;
@@ -470,6 +485,7 @@ TEST(CpuExecutor, SaysWhichArithmeticItUses) {
   StepRunner runner(load_or_die(kF32), options_of({"portable", kF32, kernels::KvType::kF16}));
   EXPECT_EQ(runner.executor().info().device, "cpu");
   EXPECT_EQ(runner.executor().info().arithmetic_id.rfind("cpu/portable/", 0), 0u);
+  EXPECT_EQ(runner.executor().info().arithmetic_id.find("int8"), std::string::npos);
   EXPECT_FALSE(runner.executor().info().description.empty());
 }
 

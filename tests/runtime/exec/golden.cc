@@ -97,6 +97,7 @@ void compare_rows(const GoldenPrompt& prompt, const std::vector<sample::Sampled>
       const auto index = static_cast<std::size_t>(same - top.ids.begin());
       const double error = std::abs(static_cast<double>(ours.logprob) - top.logprobs[index]);
       report.worst_logprob_error = std::max(report.worst_logprob_error, error);
+      if (index == 0) report.first_logprob_errors.push_back(error);
     }
   }
 }

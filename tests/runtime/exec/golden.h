@@ -54,6 +54,7 @@ struct GoldenBound {
 struct GoldenReport {
   double worst_relative_error = 0;
   double worst_logprob_error = 0;
+  std::vector<double> first_logprob_errors;  // of the golden likeliest token, one for each golden top
   std::uint32_t compared_top1 = 0;
   std::vector<std::string> faults;
 };

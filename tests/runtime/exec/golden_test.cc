@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdio>
 #include <limits>
@@ -45,6 +46,7 @@ exec::ExecutorOptions options_of(const Tier& tier, kernels::KvType kv_type) {
   options.threads = 2;
   options.max_rows = 256;
   options.isa = tier.isa;
+  options.arithmetic = "precise";
   return options;
 }
 
@@ -142,6 +144,22 @@ TEST_P(SmolLM2, KeysRotatedOnePositionTooFarAreSeen) {
                                                               model_->config().n_kv_heads, model_->config().rope_base);
   StepRunner runner(model_, options_of(GetParam(), kernels::KvType::kF32), faulty);
   EXPECT_FALSE(compare_with_golden(runner, std::span(prompts_).first(1), {2e-2, 0.05f, 1e9}).faults.empty());
+}
+
+TEST_P(SmolLM2, WithInt8ProductsTheLikeliestTokenIsTheSameWhereItIsClear) {
+  if (kernels::select_int8_kernels(GetParam().request) == nullptr) GTEST_SKIP() << "this tier has no int8 kernels";
+  exec::ExecutorOptions options = options_of(GetParam(), kernels::KvType::kF16);
+  options.arithmetic = "int8";
+  StepRunner runner(model_, options);
+  GoldenReport report = compare_with_golden(runner, prompts_, {0.12, 0.30f, 1.0});
+  print("int8", report);
+  expect_no_faults(report);
+  std::vector<double>& errors = report.first_logprob_errors;
+  ASSERT_FALSE(errors.empty());
+  std::sort(errors.begin(), errors.end());
+  std::printf("the likeliest token's log-probability is off by %.4f in the median, %.4f at most\n",
+              errors[errors.size() / 2], errors.back());
+  EXPECT_LE(errors[errors.size() / 2], 0.044) << "llama.cpp's on this file (README.md)";
 }
 
 INSTANTIATE_TEST_SUITE_P(Tiers, SmolLM2, ::testing::ValuesIn(tiers()),

@@ -37,9 +37,9 @@ StepRunner::StepRunner(std::shared_ptr<const model::Model> model, exec::Executor
 }
 
 StepRunner::StepRunner(std::shared_ptr<const model::Model> model, exec::ExecutorOptions options,
-                       const kernels::KernelSet& kernels)
+                       const kernels::KernelSet& kernels, const kernels::Int8Kernels* int8)
     : model_(std::move(model)) {
-  auto made = exec::CpuExecutor::create(model_, options, kernels,
+  auto made = exec::CpuExecutor::create(model_, options, kernels, int8,
                                         [this](exec::StepResult result) { completed(std::move(result)); });
   if (!made.ok()) die(made.error());
   executor_ = std::move(made).value();

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "kernels/cpu/int8_set.h"
 #include "kernels/cpu/kernel_set.h"
 #include "runtime/base/mutex.h"
 #include "runtime/exec/executor.h"
@@ -29,9 +30,9 @@ struct Lane {
 class StepRunner {
  public:
   StepRunner(std::shared_ptr<const model::Model> model, exec::ExecutorOptions options);
-  // With kernels of the test's choice.
+  // With kernels of the test's choice; int8 null: activations stay f32.
   StepRunner(std::shared_ptr<const model::Model> model, exec::ExecutorOptions options,
-             const kernels::KernelSet& kernels);
+             const kernels::KernelSet& kernels, const kernels::Int8Kernels* int8 = nullptr);
   ~StepRunner() { executor_.reset(); }
 
   exec::Executor& executor() { return *executor_; }
