@@ -4,6 +4,8 @@
 #include <string>
 #include <utility>
 
+#include "runtime/tokenizer/pre_tokenizer.h"
+
 namespace larder::engine {
 namespace {
 
@@ -51,9 +53,11 @@ Result<tokenizer::Vocab> read_vocab(const gguf::File& file) {
   RETURN_IF_ERROR(keep_if_there(file.find_i32_array("tokenizer.ggml.token_type"), vocab.types));
   RETURN_IF_ERROR(keep_if_there(file.find_string_array("tokenizer.ggml.merges"), vocab.merges));
   RETURN_IF_ERROR(read_ids(file, vocab));
-  // What holds for files that do not say: SentencePiece models begin with BOS and a space, BPE models with neither.
+  // What holds for files that do not say: SentencePiece models begin with BOS and a space, BPE models with neither,
+  // but for those whose tokenizer adds BOS by itself.
   const bool sentencepiece = vocab.model == "llama";
-  ASSIGN_OR_RETURN(vocab.add_bos, file.find_bool("tokenizer.ggml.add_bos_token", sentencepiece));
+  const bool adds_bos = sentencepiece || tokenizer::begins_with_bos(vocab.pre);
+  ASSIGN_OR_RETURN(vocab.add_bos, file.find_bool("tokenizer.ggml.add_bos_token", adds_bos));
   ASSIGN_OR_RETURN(vocab.add_eos, file.find_bool("tokenizer.ggml.add_eos_token", false));
   ASSIGN_OR_RETURN(vocab.add_space_prefix, file.find_bool("tokenizer.ggml.add_space_prefix", sentencepiece));
   return vocab;

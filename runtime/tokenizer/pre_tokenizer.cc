@@ -17,6 +17,30 @@ namespace {
 #define LARDER_ANY_CASE_SUFFIX R"('[sS]|'[tT]|'[rR][eE]|'[vV][eE]|'[mM]|'[lL][lL]|'[dD])"
 #define LARDER_WORDS_AND_LINES R"(| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+)"
 
+// The letters that DeepSeek's first vocabulary takes as words: the cased ones of an older Unicode, less a few.
+// Source: tokenizer.json of deepseek-ai/deepseek-llm-7b-base.
+#define LARDER_CASED_LETTERS \
+  R"(A-Za-z\x{B5}\x{C0}-\x{D6}\x{D8}-\x{F6}\x{F8}-\x{1BA}\x{1BC}-\x{1BF}\x{1C4}-\x{293}\x{295}-\x{2AF})" \
+  R"(\x{370}-\x{373}\x{376}\x{377}\x{37B}-\x{37D}\x{37F}\x{386}\x{388}-\x{38A}\x{38C}\x{38E}-\x{3A1})" \
+  R"(\x{3A3}-\x{3F5}\x{3F7}-\x{481}\x{48A}-\x{52F}\x{531}-\x{556}\x{10A0}-\x{10C5}\x{13A0}-\x{13F5})" \
+  R"(\x{13F8}-\x{13FD}\x{1C90}-\x{1CBA}\x{1CBD}-\x{1CBF}\x{1D00}-\x{1D2B}\x{1D6B}-\x{1D77}\x{1D79}-\x{1D9A})" \
+  R"(\x{1E00}-\x{1F15}\x{1F18}-\x{1F1D}\x{1F20}-\x{1F45}\x{1F48}-\x{1F4D}\x{1F50}-\x{1F57}\x{1F59}\x{1F5B})" \
+  R"(\x{1F5D}\x{1F5F}-\x{1F7D}\x{1F80}-\x{1FB4}\x{1FB6}-\x{1FBC}\x{1FBE}\x{1FC2}-\x{1FC4}\x{1FC6}-\x{1FCC})" \
+  R"(\x{1FD0}-\x{1FD3}\x{1FD6}-\x{1FDB}\x{1FE0}-\x{1FEC}\x{1FF2}-\x{1FF4}\x{1FF6}-\x{1FFC}\x{2102}\x{2107})" \
+  R"(\x{210A}-\x{2113}\x{2115}\x{2119}-\x{211D}\x{2124}\x{2126}\x{2128}\x{212A}-\x{212D}\x{212F}-\x{2134})" \
+  R"(\x{2139}\x{213C}-\x{213F}\x{2145}-\x{2149}\x{214E}\x{2183}\x{2184}\x{2C00}-\x{2C7B}\x{2C7E}-\x{2CE4})" \
+  R"(\x{2CEB}-\x{2CEE}\x{2CF2}\x{2CF3}\x{A640}-\x{A66D}\x{A680}-\x{A69B}\x{A722}-\x{A76F}\x{A771}-\x{A787})" \
+  R"(\x{A78B}-\x{A78E}\x{AB70}-\x{ABBF}\x{FB00}-\x{FB06}\x{FB13}-\x{FB17}\x{FF21}-\x{FF3A}\x{FF41}-\x{FF5A})" \
+  R"(\x{10400}-\x{1044F}\x{104B0}-\x{104D3}\x{104D8}-\x{104FB}\x{10C80}-\x{10CB2}\x{10CC0}-\x{10CF2})" \
+  R"(\x{118A0}-\x{118DF}\x{1E900}-\x{1E943})"
+
+#define LARDER_ANY_LETTER_UPPER R"([\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}])"
+#define LARDER_ANY_LETTER_LOWER R"([\p{Ll}\p{Lm}\p{Lo}\p{M}])"
+#define LARDER_SIGNS_AND_LINES R"(| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+)"
+// A word begins with at most one sign; capitals, then small letters: "McDonald" is two.
+#define LARDER_SMALL_WORD R"([^\r\n\p{L}\p{N}]?)" LARDER_ANY_LETTER_UPPER "*" LARDER_ANY_LETTER_LOWER "+"
+#define LARDER_CAPITAL_WORD R"([^\r\n\p{L}\p{N}]?)" LARDER_ANY_LETTER_UPPER "+" LARDER_ANY_LETTER_LOWER "*"
+
 constexpr const char* kGpt2[] = {LARDER_GPT2_SPLIT};
 constexpr const char* kSingleDigits[] = {R"(\p{N})", LARDER_GPT2_SPLIT};
 constexpr const char* kFalcon[] = {R"([\p{P}\$\+<=>\^~\|`]+)", LARDER_GPT2_SPLIT, R"([0-9][0-9][0-9])"};
@@ -25,28 +49,59 @@ constexpr const char* kLlama3[] = {LARDER_ANY_CASE_SUFFIX
 constexpr const char* kQwen2[] = {LARDER_ANY_CASE_SUFFIX R"(|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N})" LARDER_WORDS_AND_LINES};
 constexpr const char* kDeepseekCoder[] = {R"([\r\n])", R"(\s?\p{L}+)", R"(\s?\p{P}+)",
                                           R"([\x{4E00}-\x{9FA5}\x{0800}-\x{4E00}\x{AC00}-\x{D7FF}]+)", R"(\p{N})"};
+constexpr const char* kDeepseekLlm[] = {
+    R"([\r\n])",
+    R"(\s?[)" LARDER_CASED_LETTERS R"(]+)",
+    R"(\s?[!-/:-~\x{FF01}-\x{FF0F}\x{FF1A}-\x{FF5E}\x{2018}-\x{201F}\x{3000}-\x{3002}]+)",
+    R"(\s+$)",
+    R"([\x{4E00}-\x{9FA5}\x{0800}-\x{4E00}\x{AC00}-\x{D7FF}]+)",
+    R"(\p{N})"};
+constexpr const char* kDeepseekV3[] = {
+    R"(\p{N}{1,3})", R"([\x{4E00}-\x{9FA5}\x{3040}-\x{309F}\x{30A0}-\x{30FF}]+)",
+    R"([!"#$%&'()*+,\-./:;<=>?@\[\\\]^_`{|}~][A-Za-z]+|[^\r\n\p{L}\p{P}\p{S}]?[\p{L}\p{M}]+|)"
+    R"( ?[\p{P}\p{S}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+)"};
+constexpr const char* kTekken[] = {LARDER_SMALL_WORD "|" LARDER_CAPITAL_WORD R"(|\p{N})" LARDER_SIGNS_AND_LINES};
+constexpr const char* kGpt4o[] = {LARDER_SMALL_WORD "(?:" LARDER_ANY_CASE_SUFFIX ")?|" LARDER_CAPITAL_WORD
+                                  "(?:" LARDER_ANY_CASE_SUFFIX R"()?|\p{N}{1,3})" LARDER_SIGNS_AND_LINES};
 
 struct Family {
   std::string_view name;
   std::span<const char* const> expressions;
-  bool ignore_merges;
+  bool ignore_merges = false;
+  bool begins_with_bos = false;
 };
 
 constexpr Family kFamilies[] = {
-    {"gpt-2", kGpt2, false},
-    {"phi-2", kGpt2, false},
-    {"mpt", kGpt2, false},
-    {"olmo", kGpt2, false},
-    {"smollm", kSingleDigits, false},
-    {"starcoder", kSingleDigits, false},
-    {"refact", kSingleDigits, false},
-    {"command-r", kSingleDigits, false},
-    {"falcon", kFalcon, false},
-    {"llama-bpe", kLlama3, true},
-    {"llama3", kLlama3, true},
-    {"qwen2", kQwen2, false},
-    {"deepseek-r1-qwen", kQwen2, false},
-    {"deepseek-coder", kDeepseekCoder, false},
+    {"gpt-2", kGpt2},
+    {"phi-2", kGpt2},
+    {"mpt", kGpt2},
+    {"olmo", kGpt2},
+    {"jais", kGpt2},
+    {"smollm", kSingleDigits},
+    {"starcoder", kSingleDigits},
+    {"refact", kSingleDigits},
+    {"command-r", kSingleDigits},
+    {"codeshell", kSingleDigits},
+    {"exaone", kSingleDigits},
+    {"minerva-7b", kSingleDigits},
+    {"falcon", kFalcon},
+    {"llama-bpe", kLlama3, true, true},
+    {"llama3", kLlama3, true, true},
+    {"llama-v3", kLlama3, true, true},
+    {"falcon3", kLlama3, true, true},
+    {"pixtral", kLlama3, true, true},
+    {"dbrx", kLlama3},
+    {"smaug-bpe", kLlama3},
+    {"glm4", kLlama3},
+    {"qwen2", kQwen2},
+    {"deepseek-r1-qwen", kQwen2},
+    {"stablelm2", kQwen2},
+    {"deepseek-coder", kDeepseekCoder},
+    {"deepseek-llm", kDeepseekLlm},
+    {"deepseek-v3", kDeepseekV3},
+    {"tekken", kTekken, true, true},
+    {"gpt-4o", kGpt4o},
+    {"llama4", kGpt4o},
 };
 
 // PCRE2's own \s also takes U+180E, which the engines these expressions were written for do not; so \s is spelled out
@@ -79,6 +134,13 @@ std::string known_names() {
   std::string names;
   for (const Family& family : kFamilies) names += (names.empty() ? "" : ", ") + std::string(family.name);
   return names;
+}
+
+const Family* find_family(std::string_view pre) {
+  for (const Family& family : kFamilies) {
+    if (family.name == pre) return &family;
+  }
+  return nullptr;
 }
 
 struct FreeMatch {
@@ -135,15 +197,19 @@ class PreTokenizer::Expression {
   pcre2_code* code_;
 };
 
+bool begins_with_bos(std::string_view pre) {
+  const Family* const family = find_family(pre);
+  return family != nullptr && family->begins_with_bos;
+}
+
 PreTokenizer::PreTokenizer() = default;
 PreTokenizer::~PreTokenizer() = default;
 
 Result<std::unique_ptr<const PreTokenizer>> PreTokenizer::create(std::string_view pre) {
-  for (const Family& family : kFamilies) {
-    if (family.name != pre) continue;
+  if (const Family* const family = find_family(pre)) {
     std::unique_ptr<PreTokenizer> made(new PreTokenizer());
-    for (const char* source : family.expressions) made->expressions_.push_back(std::make_unique<Expression>(source));
-    made->ignore_merges_ = family.ignore_merges;
+    for (const char* source : family->expressions) made->expressions_.push_back(std::make_unique<Expression>(source));
+    made->ignore_merges_ = family->ignore_merges;
     return std::unique_ptr<const PreTokenizer>(std::move(made));
   }
   const std::string shown = pre.empty() ? "none" : "'" + std::string(pre.substr(0, 64)) + "'";

@@ -21,6 +21,9 @@ struct Piece {
   std::uint32_t end = 0;
 };
 
+// Whether the models with this pre-tokenizer were trained on texts that begin with BOS, where their file does not say.
+bool begins_with_bos(std::string_view pre);
+
 class PreTokenizer {
  public:
   static Result<std::unique_ptr<const PreTokenizer>> create(std::string_view pre);

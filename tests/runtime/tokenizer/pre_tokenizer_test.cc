@@ -55,6 +55,13 @@ TEST(PreTokenizer, AnUnknownNameIsRefusedWithTheKnownOnes) {
   EXPECT_NE(PreTokenizer::create("").error().message.find("none"), std::string::npos);
 }
 
+TEST(PreTokenizer, SaysWhoseTextsBeginWithBos) {
+  EXPECT_TRUE(begins_with_bos("llama-bpe"));
+  EXPECT_TRUE(begins_with_bos("tekken"));
+  EXPECT_FALSE(begins_with_bos("qwen2"));
+  EXPECT_FALSE(begins_with_bos("no-such-model"));
+}
+
 TEST(PreTokenizer, BytesThatAreNotUtf8ArePiecesOfTheirOwn) {
   auto pre = PreTokenizer::create("gpt-2");
   ASSERT_TRUE(pre.ok());
@@ -64,11 +71,13 @@ TEST(PreTokenizer, BytesThatAreNotUtf8ArePiecesOfTheirOwn) {
 }
 
 TEST(PreTokenizer, LongRunsAreCutInOneGo) {
-  for (const char* family : {"gpt-2", "smollm", "falcon", "llama-bpe", "qwen2", "deepseek-coder"}) {
+  for (const char* family : {"gpt-2", "smollm", "falcon", "llama-bpe", "qwen2", "deepseek-coder", "deepseek-llm",
+                             "deepseek-v3", "tekken", "gpt-4o"}) {
     auto pre = PreTokenizer::create(family);
     ASSERT_TRUE(pre.ok());
     for (const std::string& unit : {std::string("a"), std::string(" "), std::string("\n"), std::string(" \n"),
-                                    std::string("1"), std::string("!"), std::string("'s"), std::string("\xFF")}) {
+                                    std::string("1"), std::string("!"), std::string("'s"), std::string("\xFF"),
+                                    std::string("A"), std::string("Aa"), std::string("\u4E2D")}) {
       std::string text;
       while (text.size() < (std::size_t{1} << 18)) text += unit;
       text += "x";
