@@ -97,11 +97,15 @@ struct KernelSet {
   void (*matmul)(const MatmulArgs&);
   void (*dequantise_row)(const WeightView& w, std::uint32_t row, float* out);
   // out[i] = x[i] * weight[i] / sqrt(mean(x^2) + eps), one row of n; the sum of squares uses the lanes above.
+  // out may be x.
   void (*rms_norm)(const float* x, const float* weight, float* out, std::uint32_t n, float eps);
   void (*rope)(const RopeArgs&);
   // out[i] = silu(gate[i]) * up[i]; exp is one fixed polynomial per tier.
   void (*silu_mul)(const float* gate, const float* up, float* out, std::size_t n);
+  // out[i] = gelu(gate[i]) * up[i] in gelu's tanh form, with the same exp.
+  void (*gelu_mul)(const float* gate, const float* up, float* out, std::size_t n);
   void (*add)(float* inout, const float* x, std::size_t n);
+  void (*scale)(float* inout, float factor, std::size_t n);
   void (*kv_write)(const KvWriteArgs&);
   void (*attention)(const AttentionArgs&);
 

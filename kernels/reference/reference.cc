@@ -185,6 +185,20 @@ void silu_mul(const float* gate, const float* up, float* out, std::size_t n) {
   }
 }
 
+void gelu_mul(const float* gate, const float* up, float* out, std::size_t n) {
+  constexpr double kRoot = 0.7978845608028654;  // sqrt(2 / pi)
+  for (std::size_t i = 0; i < n; ++i) {
+    const double g = double{gate[i]};
+    const double u = kRoot * (g + 0.044715 * g * g * g);
+    // As a quotient: 1 + tanh(u) would lose all digits where tanh is near -1.
+    out[i] = static_cast<float>(g / (1.0 + std::exp(-2.0 * u)) * double{up[i]});
+  }
+}
+
+void scale_row(float* inout, float factor, std::size_t n) {
+  for (std::size_t i = 0; i < n; ++i) inout[i] = static_cast<float>(double{inout[i]} * double{factor});
+}
+
 void add(float* inout, const float* x, std::size_t n) {
   for (std::size_t i = 0; i < n; ++i) inout[i] = static_cast<float>(double{inout[i]} + double{x[i]});
 }
@@ -469,8 +483,8 @@ double v_value(const KvLayout& layout, const std::byte* block, std::uint32_t lay
   return kv_value(layout.type, v, std::size_t{i} * kBlockTokens + token);
 }
 
-const KernelSet kReferenceKernels = {"reference", 1,    1,    &matmul,   &dequantise_row,
-                                     &rms_norm,   &rope, &silu_mul, &add, &kv_write,
+const KernelSet kReferenceKernels = {"reference", 1,          1,         &matmul, &dequantise_row, &rms_norm,
+                                     &rope,       &silu_mul,  &gelu_mul, &add,    &scale_row,        &kv_write,
                                      &attention,  &matmul_scratch_bytes, &attention_scratch_bytes,
                                      {&encode, &decode}};
 

@@ -37,6 +37,19 @@ TEST(RmsNorm, EveryTierIsWithinTheBound) {
   }
 }
 
+TEST(RmsNorm, InPlaceIsTheSame) {
+  Rng rng(7);
+  const std::vector<float> x = random_floats(rng, 172, 3.0f);
+  const std::vector<float> weight = random_floats(rng, 172);
+  for (const KernelSet* kernels : tiers()) {
+    std::vector<float> apart(172);
+    kernels->rms_norm(x.data(), weight.data(), apart.data(), 172, 1e-5f);
+    std::vector<float> inside = x;
+    kernels->rms_norm(inside.data(), weight.data(), inside.data(), 172, 1e-5f);
+    EXPECT_TRUE(same_bits(inside, apart)) << kernels->name;
+  }
+}
+
 // Two products and a sum, each rounded, and the reference's rounding: 3 roundings of |x0 c| + |x1 s|.
 TEST(Rope, BothPairingsAreWithinTheBoundAndLeaveTheRestAlone) {
   Rng rng(2);
@@ -128,15 +141,69 @@ TEST(SiluMul, EveryTierIsWithinTheBound) {
   }
 }
 
-TEST(SiluMul, NanStaysNan) {
+// The exponent's argument 2 u is made in at most 7 roundings, its constants' own among them, so it is off by
+// gamma(7) |2 u|, and e^(2 u) by as much relatively; then what SiluMul says.
+TEST(GeluMul, EveryTierIsWithinTheBound) {
+  Rng rng(8);
+  for (const std::size_t n : {std::size_t{1}, std::size_t{5}, std::size_t{16}, std::size_t{23}, std::size_t{4099}}) {
+    std::vector<float> gate = random_floats(rng, n, 6.0f);
+    const std::vector<float> up = random_floats(rng, n);
+    for (std::size_t i = 0; i < n; i += 7) gate[i] *= 1e3f;
+    std::vector<float> want(n);
+    kReferenceKernels.gelu_mul(gate.data(), up.data(), want.data(), n);
+    for (const KernelSet* kernels : tiers()) {
+      std::vector<float> got(n + 1, 7.0f);
+      kernels->gelu_mul(gate.data(), up.data(), got.data(), n);
+      for (std::size_t i = 0; i < n; ++i) {
+        const double g = double{gate[i]};
+        const double argument = std::abs(1.5957691216057308 * (g + 0.044715 * g * g * g));
+        const double bound = gamma(10) + 1.01 * gamma(7) * std::fmin(argument, 88.0);
+        const double least = std::abs(g * double{up[i]}) * 0x1p-126;
+        ASSERT_LE(std::abs(double{got[i]} - double{want[i]}), bound * std::abs(double{want[i]}) + least)
+            << kernels->name << " gate " << gate[i];
+      }
+      EXPECT_EQ(got[n], 7.0f) << kernels->name;
+    }
+  }
+}
+
+// Values of the usual tables: gelu(1) = 0.84119, gelu(-1) = -0.15881 (tanh form); far out it is g or nothing.
+TEST(GeluMul, IsTheGate) {
+  const float gate[6] = {0.0f, 1.0f, -1.0f, 30.0f, -30.0f, 1e20f};
+  const float up[6] = {5.0f, 1.0f, 1.0f, 2.0f, 2.0f, 1.0f};
+  const float want[6] = {0.0f, 0.841192f, -0.158808f, 60.0f, 0.0f, 1e20f};
   for (const KernelSet* kernels : tiers()) {
-    const float gate[3] = {1.0f, NAN, -1.0f};
-    const float up[3] = {1.0f, 1.0f, NAN};
-    float out[3];
-    kernels->silu_mul(gate, up, out, 3);
-    EXPECT_FALSE(std::isnan(out[0])) << kernels->name;
-    EXPECT_TRUE(std::isnan(out[1])) << kernels->name;
-    EXPECT_TRUE(std::isnan(out[2])) << kernels->name;
+    float out[6];
+    kernels->gelu_mul(gate, up, out, 6);
+    for (int i = 0; i < 6; ++i) EXPECT_NEAR(out[i], want[i], 1e-6 * std::fmax(1.0f, want[i])) << kernels->name << i;
+  }
+}
+
+TEST(Scale, IsTheRoundedProductInEveryTier) {
+  Rng rng(9);
+  for (const std::size_t n : {std::size_t{1}, std::size_t{17}, std::size_t{576}}) {
+    const std::vector<float> x = random_floats(rng, n);
+    std::vector<float> want = x;
+    kReferenceKernels.scale(want.data(), 5.656854f, n);
+    for (const KernelSet* kernels : tiers()) {
+      std::vector<float> got = x;
+      kernels->scale(got.data(), 5.656854f, n);
+      EXPECT_TRUE(same_bits(got, want)) << kernels->name;
+    }
+  }
+}
+
+TEST(Gates, NanStaysNan) {
+  for (const KernelSet* kernels : tiers()) {
+    for (const auto gate_mul : {kernels->silu_mul, kernels->gelu_mul}) {
+      const float gate[3] = {1.0f, NAN, -1.0f};
+      const float up[3] = {1.0f, 1.0f, NAN};
+      float out[3];
+      gate_mul(gate, up, out, 3);
+      EXPECT_FALSE(std::isnan(out[0])) << kernels->name;
+      EXPECT_TRUE(std::isnan(out[1])) << kernels->name;
+      EXPECT_TRUE(std::isnan(out[2])) << kernels->name;
+    }
   }
 }
 
@@ -167,6 +234,9 @@ TEST(SelectKernels, TheFusingTiersGiveEqualBitsElementwise) {
   narrow->silu_mul(x.data(), y.data(), a.data(), a.size());
   wide->silu_mul(x.data(), y.data(), b.data(), b.size());
   EXPECT_TRUE(same_bits(a, b));
+  narrow->gelu_mul(x.data(), y.data(), a.data(), a.size());
+  wide->gelu_mul(x.data(), y.data(), b.data(), b.size());
+  EXPECT_TRUE(same_bits(a, b));
   narrow->rms_norm(x.data(), y.data(), a.data(), 2051, 1e-5f);
   wide->rms_norm(x.data(), y.data(), b.data(), 2051, 1e-5f);
   EXPECT_TRUE(same_bits(a, b));
@@ -185,16 +255,18 @@ TEST(SelectKernels, TheFusingTiersGiveEqualBitsElementwise) {
 }
 
 // The bits of an element do not depend on where it stands or how many there are.
-TEST(SiluMul, AnElementAloneHasTheBitsItHasInARow) {
+TEST(Gates, AnElementAloneHasTheBitsItHasInARow) {
   Rng rng(5);
   const std::vector<float> gate = random_floats(rng, 45, 6.0f);
   const std::vector<float> up = random_floats(rng, 45);
   for (const KernelSet* kernels : tiers()) {
-    std::vector<float> whole(45);
-    kernels->silu_mul(gate.data(), up.data(), whole.data(), 45);
-    std::vector<float> single(45);
-    for (std::size_t i = 0; i < 45; ++i) kernels->silu_mul(&gate[i], &up[i], &single[i], 1);
-    EXPECT_TRUE(same_bits(whole, single)) << kernels->name;
+    for (const auto gate_mul : {kernels->silu_mul, kernels->gelu_mul}) {
+      std::vector<float> whole(45);
+      gate_mul(gate.data(), up.data(), whole.data(), 45);
+      std::vector<float> single(45);
+      for (std::size_t i = 0; i < 45; ++i) gate_mul(&gate[i], &up[i], &single[i], 1);
+      EXPECT_TRUE(same_bits(whole, single)) << kernels->name;
+    }
   }
 }
 

@@ -61,6 +61,25 @@ void silu_mul(const float* gate, const float* up, float* out, std::size_t n) {
   });
 }
 
+void scale_row(float* inout, float factor, std::size_t n) {
+  for_each_register(n, [=](std::size_t i, auto read, auto write) {
+    write(inout + i, mul(read(inout + i), set1(factor)));
+  });
+}
+
+// gelu(g) = g / 2 (1 + tanh(u)) with u = sqrt(2 / pi) (g + 0.044715 g^3), which is g / (1 + exp(-2 u)).
+// Source: Hendrycks & Gimpel 2016.
+void gelu_mul(const float* gate, const float* up, float* out, std::size_t n) {
+  constexpr float kCubic = 0.044715f;
+  constexpr float kMinusTwice = -1.5957691216057308f;  // -2 sqrt(2 / pi)
+  for_each_register(n, [=](std::size_t i, auto read, auto write) {
+    const Reg g = read(gate + i);
+    const Reg inner = mul(g, fma(mul(g, g), set1(kCubic), set1(1.0f)));
+    const Reg sigmoid_inverse = add(set1(1.0f), exp(mul(inner, set1(kMinusTwice))));
+    write(out + i, mul(div(g, sigmoid_inverse), read(up + i)));
+  });
+}
+
 void rms_norm(const float* x, const float* weight, float* out, std::uint32_t n, float eps) {
   Reg sum[kParts];
   for (Reg& part : sum) part = zero();

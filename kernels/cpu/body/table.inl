@@ -12,7 +12,7 @@ constexpr std::size_t kParts = 16 / kRegLanes;
 #include "kernels/cpu/body/kv_codec.inl"
 
 constexpr KernelSet make_kernel_set(const char* name) {
-  return {name,     16,       kArithmeticVersion, &matmul,   &dequantise_row, &rms_norm, &rope,
-          &silu_mul, &add_rows, &kv_write,          &attention, &matmul_scratch_bytes, &attention_scratch_bytes,
-          {&kv_encode, &kv_decode}};
+  return {name,      16,        kArithmeticVersion, &matmul,   &dequantise_row,       &rms_norm,
+          &rope,     &silu_mul, &gelu_mul,          &add_rows, &scale_row,            &kv_write,
+          &attention, &matmul_scratch_bytes, &attention_scratch_bytes, {&kv_encode, &kv_decode}};
 }
