@@ -23,7 +23,7 @@ std::string rope_text(const model::ModelConfig& config) {
   char text[128];
   std::snprintf(text, sizeof text, "base %a scale %a rot %u %s", static_cast<double>(config.rope_base),
                 static_cast<double>(config.rope_scale), config.n_rot,
-                config.rope_interleaved ? "interleaved" : "halves");
+                config.traits.rope_interleaved ? "interleaved" : "halves");
   return text;
 }
 

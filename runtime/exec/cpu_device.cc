@@ -29,16 +29,6 @@ std::uint32_t plane_stride(std::uint32_t width) {
   return to_u32(stride % 1024 == 0 ? stride + 16 : stride);
 }
 
-std::vector<double> rope_frequencies(const model::ModelConfig& config, std::span<const float> divisors) {
-  std::vector<double> frequency(config.n_rot / 2);
-  for (std::size_t pair = 0; pair < frequency.size(); ++pair) {
-    const double exponent = -2.0 * static_cast<double>(pair) / config.n_rot;
-    frequency[pair] = std::pow(static_cast<double>(config.rope_base), exponent) * config.rope_scale;
-    if (!divisors.empty()) frequency[pair] /= divisors[pair];
-  }
-  return frequency;
-}
-
 }  // namespace
 
 float* CpuDevice::PlaneMemory::row(std::size_t r) const {
@@ -54,7 +44,7 @@ CpuDevice::CpuDevice(const model::Model& model, const CpuArithmetic& arithmetic,
       max_rows_(max_rows),
       arena_(arena),
       pool_(pool),
-      frequency_(rope_frequencies(model.config(), model.weights().rope_divisors)) {}
+      rope_divisors_(model.weights().rope_divisors) {}
 
 Result<std::unique_ptr<CpuDevice>> CpuDevice::create(const model::Model& model, const CpuArithmetic& arithmetic,
                                                      std::uint32_t max_rows, const BlockArena& arena,
@@ -87,9 +77,8 @@ Status CpuDevice::allocate() {
   const std::size_t affordable = kLogitBytes / (std::size_t{config_.n_vocab} * sizeof(float));
   max_logit_rows_ = std::min(max_rows_, to_u32(std::clamp(affordable, kMinLogitRows, kMaxLogitRows)));
   ASSIGN_OR_RETURN(logits_, make_plane(max_logit_rows_, config_.n_vocab));
-  ASSIGN_OR_RETURN(cos_sin_, make_plane(max_rows_, config_.n_rot));
-  // A piece's cosines must lie row after row, as RopeArgs wants them.
-  cos_sin_.stride = config_.n_rot;
+  RETURN_IF_ERROR(make_angles(config_.rope_base, config_.rope_scale, global_));
+  RETURN_IF_ERROR(make_angles(config_.local_rope_base, config_.local_rope_scale, local_));
 
   const std::uint32_t widest = std::max({config_.n_embd, n_query, config_.n_ff});
   const std::uint32_t group = config_.n_heads / config_.n_kv_heads;
@@ -104,6 +93,19 @@ Status CpuDevice::allocate() {
   }
   scratch_bytes_ = round_up(scratch, 4096);
   ASSIGN_OR_RETURN(scratch_, MappedMemory::map(scratch_bytes_ * pool_.threads(), "scratch of the workers"));
+  return {};
+}
+
+Status CpuDevice::make_angles(float base, float scale, Angles& angles) {
+  angles.frequency.resize(config_.n_rot / 2);
+  for (std::size_t pair = 0; pair < angles.frequency.size(); ++pair) {
+    const double exponent = -2.0 * static_cast<double>(pair) / config_.n_rot;
+    angles.frequency[pair] = std::pow(static_cast<double>(base), exponent) * scale;
+    if (!rope_divisors_.empty()) angles.frequency[pair] /= rope_divisors_[pair];
+  }
+  ASSIGN_OR_RETURN(angles.cos_sin, make_plane(max_rows_, config_.n_rot));
+  // A piece's cosines must lie row after row, as RopeArgs wants them.
+  angles.cos_sin.stride = config_.n_rot;
   return {};
 }
 
@@ -143,21 +145,26 @@ void CpuDevice::begin(const model::Batch& batch) {
       row += rows;
     }
   }
+  const auto fill = [this](const Piece& piece) {
+    fill_cos_sin(piece, global_);
+    if (config_.window != 0) fill_cos_sin(piece, local_);
+  };
   const bool alone = std::size_t{batch.rows} * config_.n_rot * 32 < kWorkPerItem;
   if (alone) {
-    for (const Piece& piece : pieces_) fill_cos_sin(piece);
+    for (const Piece& piece : pieces_) fill(piece);
   } else {
-    pool_.for_each(to_u32(pieces_.size()), [&](std::uint32_t item, std::uint32_t) { fill_cos_sin(pieces_[item]); });
+    pool_.for_each(to_u32(pieces_.size()), [&](std::uint32_t item, std::uint32_t) { fill(pieces_[item]); });
   }
 }
 
-void CpuDevice::fill_cos_sin(const Piece& piece) {
+void CpuDevice::fill_cos_sin(const Piece& piece, const Angles& angles) {
+  const auto magnitude = static_cast<double>(config_.rope_magnitude);
   for (std::uint32_t r = 0; r < piece.rows; ++r) {
-    float* const out = cos_sin_.row(piece.row + r);
-    for (std::size_t pair = 0; pair < frequency_.size(); ++pair) {
-      const double angle = (piece.position + r) * frequency_[pair];
-      out[2 * pair] = static_cast<float>(std::cos(angle));
-      out[2 * pair + 1] = static_cast<float>(std::sin(angle));
+    float* const out = angles.cos_sin.row(piece.row + r);
+    for (std::size_t pair = 0; pair < angles.frequency.size(); ++pair) {
+      const double angle = (piece.position + r) * angles.frequency[pair];
+      out[2 * pair] = static_cast<float>(magnitude * std::cos(angle));
+      out[2 * pair + 1] = static_cast<float>(magnitude * std::sin(angle));
     }
   }
 }
@@ -165,8 +172,9 @@ void CpuDevice::fill_cos_sin(const Piece& piece) {
 void CpuDevice::embed(const kernels::WeightView& table) {
   for (const model::BatchSequence& sequence : batch_.sequences) {
     for_rows(sequence.rows, config_.n_embd, [&](std::uint32_t row) {
-      kernels_.dequantise_row(table, static_cast<std::uint32_t>(sequence.tokens[row]),
-                              plane(Plane::kHidden).row(sequence.row_begin + row));
+      float* const out = plane(Plane::kHidden).row(sequence.row_begin + row);
+      kernels_.dequantise_row(table, static_cast<std::uint32_t>(sequence.tokens[row]), out);
+      if (config_.traits.embedding_scaled) kernels_.scale(out, config_.embedding_scale, config_.n_embd);
     });
   }
 }
@@ -178,6 +186,14 @@ void CpuDevice::norm(std::span<const float> weight) {
   });
 }
 
+void CpuDevice::add_norm(std::span<const float> weight) {
+  for_rows(batch_.rows, std::size_t{2} * config_.n_embd, [&](std::uint32_t row) {
+    float* const normed = plane(Plane::kNormed).row(row);
+    kernels_.rms_norm(normed, weight.data(), normed, config_.n_embd, config_.rms_eps);
+    kernels_.add(plane(Plane::kHidden).row(row), normed, config_.n_embd);
+  });
+}
+
 void CpuDevice::project(Plane in, std::span<const model::Projection> projections, bool accumulate) {
   std::array<Product, 3> products;
   INVARIANT(projections.size() <= products.size());
@@ -186,6 +202,20 @@ void CpuDevice::project(Plane in, std::span<const model::Projection> projections
     products[i].out = &plane(projections[i].out);
   }
   multiply(plane(in), std::span(products).first(projections.size()), batch_.rows, accumulate);
+  for (const model::Projection& projection : projections) finish(projection);
+}
+
+void CpuDevice::finish(const model::Projection& projection) {
+  const std::uint32_t width = projection.weight->rows;
+  if (projection.bias.empty() && projection.head_norm.empty()) return;
+  for_rows(batch_.rows, std::size_t{2} * width, [&](std::uint32_t row) {
+    float* const out = plane(projection.out).row(row);
+    if (!projection.bias.empty()) kernels_.add(out, projection.bias.data(), width);
+    if (projection.head_norm.empty()) return;
+    for (float* head = out; head < out + width; head += config_.d_head) {
+      kernels_.rms_norm(head, projection.head_norm.data(), head, config_.d_head, config_.rms_eps);
+    }
+  });
 }
 
 bool CpuDevice::mark_int8(std::span<Product> products) const {
@@ -272,25 +302,26 @@ void CpuDevice::rotate_and_store(std::uint32_t layer) {
                  [&](std::uint32_t item, std::uint32_t) { rotate_piece(pieces_[item], layer); });
 }
 
-void CpuDevice::rotate_piece(const Piece& piece, std::uint32_t layer) {
-  const PlaneMemory& query = plane(Plane::kQuery);
-  const PlaneMemory& key = plane(Plane::kKey);
+void CpuDevice::turn(const Piece& piece, const Angles& angles, Plane name, std::uint32_t n_heads) {
   kernels::RopeArgs rope;
+  rope.x = plane(name).row(piece.row);
+  rope.stride = plane(name).stride;
   rope.rows = piece.rows;
   rope.first_position = piece.position;
+  rope.n_heads = n_heads;
   rope.d_head = config_.d_head;
   rope.n_rot = config_.n_rot;
-  rope.cos_sin = cos_sin_.row(piece.row);
-  rope.interleaved = config_.rope_interleaved;
-  rope.x = query.row(piece.row);
-  rope.stride = query.stride;
-  rope.n_heads = config_.n_heads;
+  rope.cos_sin = angles.cos_sin.row(piece.row);
+  rope.interleaved = config_.traits.rope_interleaved;
   kernels_.rope(rope);
-  rope.x = key.row(piece.row);
-  rope.stride = key.stride;
-  rope.n_heads = config_.n_kv_heads;
-  kernels_.rope(rope);
+}
 
+void CpuDevice::rotate_piece(const Piece& piece, std::uint32_t layer) {
+  if (config_.has_rope(layer)) {
+    turn(piece, angles_of(layer), Plane::kQuery, config_.n_heads);
+    turn(piece, angles_of(layer), Plane::kKey, config_.n_kv_heads);
+  }
+  const PlaneMemory& key = plane(Plane::kKey);
   kernels::KvWriteArgs write;
   write.layout = arena_.layout();
   write.blocks = blocks_.data() + first_block_[piece.sequence];
@@ -326,15 +357,18 @@ void CpuDevice::attend_piece(const Piece& piece, std::uint32_t layer, std::uint3
   args.layer = layer;
   args.kv_head = kv_head;
   args.group = config_.n_heads / config_.n_kv_heads;
-  args.scale = static_cast<float>(1.0 / std::sqrt(static_cast<double>(config_.d_head)));
+  args.window = config_.is_local(layer) ? config_.window : 0;
+  args.scale = config_.attention_scale;
   args.scratch = scratch;
   kernels_.attention(args);
 }
 
 void CpuDevice::gate() {
+  const bool gelu = config_.traits.activation == model::Activation::kGelu;
+  const auto kernel = gelu ? kernels_.gelu_mul : kernels_.silu_mul;
   for_rows(batch_.rows, std::size_t{8} * config_.n_ff, [&](std::uint32_t row) {
     float* const gate = plane(Plane::kGate).row(row);
-    kernels_.silu_mul(gate, plane(Plane::kUp).row(row), gate, config_.n_ff);
+    kernel(gate, plane(Plane::kUp).row(row), gate, config_.n_ff);
   });
 }
 

@@ -42,6 +42,7 @@ class CpuDevice {
   void begin(const model::Batch& batch);
   void embed(const kernels::WeightView& table);
   void norm(std::span<const float> weight);
+  void add_norm(std::span<const float> weight);
   void project(model::Plane in, std::span<const model::Projection> projections, bool accumulate);
   void rotate_and_store(std::uint32_t layer);
   void attend(std::uint32_t layer);
@@ -87,9 +88,19 @@ class CpuDevice {
   // Splits rows over workers when `work_per_row` (about one arithmetic operation each) makes that worth it.
   template <typename Work>
   void for_rows(std::uint32_t rows, std::size_t work_per_row, Work work);
-  void fill_cos_sin(const Piece& piece);
+  // By how much a kind of layers turns: frequencies, and cosines and sines of the batch's rows.
+  struct Angles {
+    std::vector<double> frequency;  // [n_rot / 2], radians per position
+    PlaneMemory cos_sin;
+  };
+  Status make_angles(float base, float scale, Angles& angles);
+  const Angles& angles_of(std::uint32_t layer) const { return config_.is_local(layer) ? local_ : global_; }
+  void fill_cos_sin(const Piece& piece, const Angles& angles);
+  void turn(const Piece& piece, const Angles& angles, model::Plane name, std::uint32_t n_heads);
   void rotate_piece(const Piece& piece, std::uint32_t layer);
   void attend_piece(const Piece& piece, std::uint32_t layer, std::uint32_t kv_head, std::byte* scratch);
+  // Adds the projection's bias to its plane, and norms each head, where there is one.
+  void finish(const model::Projection& projection);
   void multiply(const PlaneMemory& in, std::span<Product> products, std::uint32_t rows, bool accumulate);
   // Marks the products that int8 kernels make, and answers whether there are any.
   bool mark_int8(std::span<Product> products) const;
@@ -105,12 +116,13 @@ class CpuDevice {
   const std::uint32_t max_rows_;
   const BlockArena& arena_;
   WorkerPool& pool_;
+  const std::span<const float> rope_divisors_;
   std::uint32_t max_logit_rows_ = 0;
-  std::vector<double> frequency_;  // [n_rot / 2], radians per position
   std::array<PlaneMemory, model::kPlaneCount> planes_;
   std::array<PlaneMemory, kHiddenSlots> hidden_;
   PlaneMemory logits_;
-  PlaneMemory cos_sin_;
+  Angles global_;
+  Angles local_;
   MappedMemory int8_q_;       // [max_rows][widest] bytes, in strips
   MappedMemory int8_groups_;  // [max_rows][widest / 32] Int8Group, in strips
   MappedMemory scratch_;

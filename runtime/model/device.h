@@ -45,9 +45,12 @@ struct Batch {
   std::uint32_t hidden_slot = 0;
 };
 
+// Shapes: bias [weight rows] or empty; head_norm [d_head] or empty.
 struct Projection {
   const kernels::WeightView* weight = nullptr;
   Plane out = Plane::kNormed;
+  std::span<const float> bias = {};       // added to what was projected
+  std::span<const float> head_norm = {};  // then each d_head values are RMS-normed by it
 };
 
 template <typename D>
@@ -55,17 +58,20 @@ concept Device = requires(D& device, const Batch& batch, const kernels::WeightVi
                           std::span<const Projection> projections, std::span<const std::uint32_t> rows,
                           std::uint32_t layer) {
   { device.begin(batch) } -> std::same_as<void>;
-  // Row r of kHidden = row tokens[r] of `weight`.
+  // Row r of kHidden = row tokens[r] of `weight`, times the model's embedding scale.
   { device.embed(weight) } -> std::same_as<void>;
   // kNormed = RMS norm of kHidden.
   { device.norm(norm) } -> std::same_as<void>;
-  // Each projection's plane = in * weight^T, or += where `accumulate`.
+  // kHidden += RMS norm of kNormed.
+  { device.add_norm(norm) } -> std::same_as<void>;
+  // Each projection's plane = in * weight^T, or += where `accumulate`; then its bias and its head norm.
   { device.project(Plane::kNormed, projections, false) } -> std::same_as<void>;
-  // Rotates kQuery and kKey by their positions and writes kKey and kValue into the sequences' blocks.
+  // Rotates kQuery and kKey by their positions, where the layer has RoPE, and writes kKey and kValue into the
+  // sequences' blocks.
   { device.rotate_and_store(layer) } -> std::same_as<void>;
-  // kMixed = attention of kQuery over the blocks.
+  // kMixed = attention of kQuery over the blocks, or over the layer's window of them.
   { device.attend(layer) } -> std::same_as<void>;
-  // kGate = silu(kGate) * kUp.
+  // kGate = activation(kGate) * kUp.
   { device.gate() } -> std::same_as<void>;
   // Logits of the named rows, in that order: norm, then head. At most device.max_logit_rows() at once.
   { device.logits(norm, weight, rows) } -> std::same_as<void>;

@@ -135,6 +135,16 @@ Status load_sizes(const gguf::File& file, const KeyReader& keys, ModelConfig& co
   return {};
 }
 
+// Which of the two lists of divisors is used depends on the model's whole context, not on a prompt's length: positions
+// that are cached would otherwise be wrong as soon as a prompt grows past the original context.
+Status load_rope_factors(const KeyReader& keys, ModelConfig& config) {
+  ASSIGN_OR_RETURN(const std::uint32_t original,
+                   keys.count_or("rope.scaling.original_context_length", config.n_context, 1, kMaxContext));
+  config.rope_long = config.n_context > original;
+  ASSIGN_OR_RETURN(config.rope_magnitude, keys.number_or("rope.scaling.attn_factor", 1.0f, 0.0f, 100.0f));
+  return {};
+}
+
 Status load_rope(const gguf::File& file, const KeyReader& keys, ModelConfig& config) {
   ASSIGN_OR_RETURN(config.n_rot, keys.count_or("rope.dimension_count", config.d_head, 2, config.d_head));
   if (config.n_rot % 2 != 0) {
@@ -144,12 +154,46 @@ Status load_rope(const gguf::File& file, const KeyReader& keys, ModelConfig& con
   ASSIGN_OR_RETURN(const std::string kind, keys.text_or("rope.scaling.type", "none"));
   ASSIGN_OR_RETURN(const float old_factor, keys.number_or("rope.scale_linear", 1.0f, 0.0f, 1e6f));
   ASSIGN_OR_RETURN(const float factor, keys.number_or("rope.scaling.factor", old_factor, 0.0f, 1e6f));
-  if (kind != "none" && kind != "linear") {
-    return unsupported(file, "RoPE scaling \"" + kind.substr(0, 32) + "\"; none and linear are supported");
+  const bool known = kind == "none" || kind == "linear" || (kind == "longrope" && config.traits.rope_factors);
+  if (!known) {
+    return unsupported(file, "RoPE scaling \"" + kind.substr(0, 32) + "\"; none and linear are supported, longrope " +
+                                 "in phi3 models");
   }
   // llama.cpp takes a factor without a type as linear; so do files that carry only rope.scale_linear.
   const bool scaled = kind == "linear" || !keys.has("rope.scaling.type");
   config.rope_scale = scaled ? 1.0f / factor : 1.0f;
+  return config.traits.rope_factors ? load_rope_factors(keys, config) : Status();
+}
+
+// Layers that see only a window of the positions before them.
+Status load_window(const gguf::File& file, const KeyReader& keys, ModelConfig& config) {
+  if (keys.has("attention.sliding_window") || config.traits.window_required) {
+    const std::uint32_t least = config.traits.window_required ? 1 : 0;
+    ASSIGN_OR_RETURN(config.window, keys.count("attention.sliding_window", least, kMaxContext));
+  }
+  if (config.window != 0 && !config.traits.window_allowed) {
+    return unsupported(file, "sliding-window attention of " + std::to_string(config.window) + " tokens in a " +
+                                 config.architecture + " model");
+  }
+  ASSIGN_OR_RETURN(config.global_every,
+                   keys.count_or("attention.sliding_window_pattern", config.traits.global_every, 0, kMaxLayers));
+  // Where some layers see all, those that do not have frequencies of their own, and no scaling.
+  config.local_rope_base = config.rope_base;
+  config.local_rope_scale = config.rope_scale;
+  if (config.traits.global_every == 0) return {};
+  ASSIGN_OR_RETURN(config.local_rope_base, keys.number_or("rope.freq_base_swa", 10000.0f, 0.0f, 1e12f));
+  config.local_rope_scale = 1.0f;
+  return {};
+}
+
+Status load_scales(const KeyReader& keys, ModelConfig& config) {
+  ASSIGN_OR_RETURN(config.rms_eps, keys.number_or("attention.layer_norm_rms_epsilon", 1e-5f, 0.0f, 1.0f));
+  if (config.traits.embedding_scaled) config.embedding_scale = std::sqrt(static_cast<float>(config.n_embd));
+  // Gemma 3's largest model divides by the root of n_embd / n_heads instead, and its files do not say so.
+  const bool largest_gemma = config.traits.global_every != 0 && config.n_layers == 62;
+  const std::uint32_t divisor = largest_gemma ? config.n_embd / config.n_heads : config.d_head;
+  const auto usual = static_cast<float>(1.0 / std::sqrt(static_cast<double>(divisor)));
+  ASSIGN_OR_RETURN(config.attention_scale, keys.number_or("attention.scale", usual, 0.0f, 1e6f));
   return {};
 }
 
@@ -164,9 +208,8 @@ Status refuse_other_features(const gguf::File& file, const KeyReader& keys) {
   if (experts != 0) {
     return unsupported(file, "a mixture of " + std::to_string(experts) + " experts; dense models are supported");
   }
-  if (keys.has("attention.sliding_window")) {
-    ASSIGN_OR_RETURN(const std::uint32_t window, keys.count("attention.sliding_window", 0, kMaxContext));
-    if (window != 0) return unsupported(file, "sliding-window attention of " + std::to_string(window) + " tokens");
+  for (const char* cap : {"final_logit_softcapping", "attn_logit_softcapping"}) {
+    if (keys.has(cap)) return unsupported(file, std::string("capped logits (") + cap + ")");
   }
   return {};
 }
@@ -176,17 +219,21 @@ Status refuse_other_features(const gguf::File& file, const KeyReader& keys) {
 Result<ModelConfig> load_config(const gguf::File& file) {
   auto architecture = file.find_string("general.architecture");
   if (!architecture.ok()) return damaged(file, architecture.error().message);
-  if (architecture.value() != "llama") {
-    return unsupported(file, "architecture \"" + architecture->substr(0, 64) + "\"; llama is supported");
+  const Architecture* const traits = find_architecture(architecture.value());
+  if (traits == nullptr) {
+    return unsupported(file, "architecture \"" + architecture->substr(0, 64) + "\"; supported are " +
+                                 known_architectures());
   }
   ModelConfig config;
+  config.traits = *traits;
   config.architecture = std::move(architecture).value();
   config.name = model_name(file);
   const KeyReader keys(file, config.architecture);
   RETURN_IF_ERROR(refuse_other_features(file, keys));
   RETURN_IF_ERROR(load_sizes(file, keys, config));
   RETURN_IF_ERROR(load_rope(file, keys, config));
-  ASSIGN_OR_RETURN(config.rms_eps, keys.number_or("attention.layer_norm_rms_epsilon", 1e-5f, 0.0f, 1.0f));
+  RETURN_IF_ERROR(load_window(file, keys, config));
+  RETURN_IF_ERROR(load_scales(keys, config));
 
   const gguf::TensorInfo* embedding = file.find_tensor("token_embd.weight");
   if (embedding == nullptr) return damaged(file, "tensor token_embd.weight is missing");

@@ -68,12 +68,12 @@ class TensorTaker {
   }
 
   // A tensor nobody took would change the answers if it were left out (a bias, an expert), so it refuses the model.
-  Status all_taken() const {
+  Status all_taken(const std::string& architecture) const {
     for (const gguf::TensorInfo& tensor : file_.tensors()) {
       const bool position_table = tensor.name.size() > 22 && tensor.name.ends_with("attn_rot_embd.weight");
       if (taken_.count(tensor.name) == 0 && !position_table && !tensor.name.ends_with("rotary_emb.inv_freq")) {
         return refused(ErrorCode::kUnsupported, "tensor " + std::string(tensor.name) +
-                                                    " is none that a llama model without biases and experts has");
+                                                    " is none that a " + architecture + " model is known to have");
       }
     }
     return {};
@@ -114,30 +114,83 @@ class TensorTaker {
   std::uint64_t bytes_ = 0;
 };
 
-Result<LayerWeights> load_layer(TensorTaker& tensors, const ModelConfig& config, std::uint32_t layer) {
-  const std::string prefix = "blk." + std::to_string(layer) + ".";
+kernels::WeightView rows_of(const kernels::WeightView& whole, std::uint32_t begin, std::uint32_t rows) {
+  return {whole.data + std::size_t{begin} * whole.row_bytes(), whole.type, rows, whole.cols};
+}
+
+Status load_attention(TensorTaker& tensors, const ModelConfig& config, const std::string& prefix,
+                      LayerWeights& weights) {
   const std::uint32_t n_query = config.n_heads * config.d_head;
   const std::uint32_t n_key = config.n_kv_heads * config.d_head;
+  if (config.traits.fused) {
+    ASSIGN_OR_RETURN(const kernels::WeightView all,
+                     tensors.matrix(prefix + "attn_qkv.weight", n_query + 2 * n_key, config.n_embd));
+    weights.attn_q = rows_of(all, 0, n_query);
+    weights.attn_k = rows_of(all, n_query, n_key);
+    weights.attn_v = rows_of(all, n_query + n_key, n_key);
+  } else {
+    ASSIGN_OR_RETURN(weights.attn_q, tensors.matrix(prefix + "attn_q.weight", n_query, config.n_embd));
+    ASSIGN_OR_RETURN(weights.attn_k, tensors.matrix(prefix + "attn_k.weight", n_key, config.n_embd));
+    ASSIGN_OR_RETURN(weights.attn_v, tensors.matrix(prefix + "attn_v.weight", n_key, config.n_embd));
+  }
+  if (config.traits.qkv_bias) {
+    ASSIGN_OR_RETURN(weights.attn_q_bias, tensors.vector(prefix + "attn_q.bias", n_query));
+    ASSIGN_OR_RETURN(weights.attn_k_bias, tensors.vector(prefix + "attn_k.bias", n_key));
+    ASSIGN_OR_RETURN(weights.attn_v_bias, tensors.vector(prefix + "attn_v.bias", n_key));
+  }
+  if (config.traits.head_norms) {
+    ASSIGN_OR_RETURN(weights.attn_q_norm, tensors.vector(prefix + "attn_q_norm.weight", config.d_head));
+    ASSIGN_OR_RETURN(weights.attn_k_norm, tensors.vector(prefix + "attn_k_norm.weight", config.d_head));
+  }
+  ASSIGN_OR_RETURN(weights.attn_output, tensors.matrix(prefix + "attn_output.weight", config.n_embd, n_query));
+  return {};
+}
+
+Status load_feed_forward(TensorTaker& tensors, const ModelConfig& config, const std::string& prefix,
+                         LayerWeights& weights) {
+  if (config.traits.fused) {
+    ASSIGN_OR_RETURN(const kernels::WeightView both,
+                     tensors.matrix(prefix + "ffn_up.weight", 2 * config.n_ff, config.n_embd));
+    weights.ffn_gate = rows_of(both, 0, config.n_ff);
+    weights.ffn_up = rows_of(both, config.n_ff, config.n_ff);
+  } else {
+    ASSIGN_OR_RETURN(weights.ffn_gate, tensors.matrix(prefix + "ffn_gate.weight", config.n_ff, config.n_embd));
+    ASSIGN_OR_RETURN(weights.ffn_up, tensors.matrix(prefix + "ffn_up.weight", config.n_ff, config.n_embd));
+  }
+  ASSIGN_OR_RETURN(weights.ffn_down, tensors.matrix(prefix + "ffn_down.weight", config.n_embd, config.n_ff));
+  return {};
+}
+
+Result<LayerWeights> load_layer(TensorTaker& tensors, const ModelConfig& config, std::uint32_t layer) {
+  const std::string prefix = "blk." + std::to_string(layer) + ".";
   LayerWeights weights;
   ASSIGN_OR_RETURN(weights.attn_norm, tensors.vector(prefix + "attn_norm.weight", config.n_embd));
-  ASSIGN_OR_RETURN(weights.attn_q, tensors.matrix(prefix + "attn_q.weight", n_query, config.n_embd));
-  ASSIGN_OR_RETURN(weights.attn_k, tensors.matrix(prefix + "attn_k.weight", n_key, config.n_embd));
-  ASSIGN_OR_RETURN(weights.attn_v, tensors.matrix(prefix + "attn_v.weight", n_key, config.n_embd));
-  ASSIGN_OR_RETURN(weights.attn_output, tensors.matrix(prefix + "attn_output.weight", config.n_embd, n_query));
   ASSIGN_OR_RETURN(weights.ffn_norm, tensors.vector(prefix + "ffn_norm.weight", config.n_embd));
-  ASSIGN_OR_RETURN(weights.ffn_gate, tensors.matrix(prefix + "ffn_gate.weight", config.n_ff, config.n_embd));
-  ASSIGN_OR_RETURN(weights.ffn_up, tensors.matrix(prefix + "ffn_up.weight", config.n_ff, config.n_embd));
-  ASSIGN_OR_RETURN(weights.ffn_down, tensors.matrix(prefix + "ffn_down.weight", config.n_embd, config.n_ff));
+  if (config.traits.post_norms) {
+    ASSIGN_OR_RETURN(weights.attn_post_norm, tensors.vector(prefix + "post_attention_norm.weight", config.n_embd));
+    ASSIGN_OR_RETURN(weights.ffn_post_norm, tensors.vector(prefix + "post_ffw_norm.weight", config.n_embd));
+  }
+  RETURN_IF_ERROR(load_attention(tensors, config, prefix, weights));
+  RETURN_IF_ERROR(load_feed_forward(tensors, config, prefix, weights));
   return weights;
 }
 
-Result<std::vector<float>> load_rope_divisors(TensorTaker& tensors, const ModelConfig& config) {
-  if (!tensors.has("rope_freqs.weight")) return std::vector<float>{};
-  ASSIGN_OR_RETURN(std::vector<float> divisors, tensors.vector("rope_freqs.weight", config.n_rot / 2));
+Result<std::vector<float>> divisors_of(TensorTaker& tensors, const std::string& name, const ModelConfig& config) {
+  ASSIGN_OR_RETURN(std::vector<float> divisors, tensors.vector(name, config.n_rot / 2));
   for (const float divisor : divisors) {
-    if (!(divisor > 0)) return tensors.damaged("rope_freqs.weight holds " + std::to_string(divisor));
+    if (!(divisor > 0)) return tensors.damaged(name + " holds " + std::to_string(divisor));
   }
   return divisors;
+}
+
+Result<std::vector<float>> load_rope_divisors(TensorTaker& tensors, const ModelConfig& config) {
+  if (config.traits.rope_factors && tensors.has("rope_factors_long.weight")) {
+    ASSIGN_OR_RETURN(std::vector<float> far, divisors_of(tensors, "rope_factors_long.weight", config));
+    ASSIGN_OR_RETURN(std::vector<float> near, divisors_of(tensors, "rope_factors_short.weight", config));
+    return config.rope_long ? std::move(far) : std::move(near);
+  }
+  if (!tensors.has("rope_freqs.weight")) return std::vector<float>{};
+  return divisors_of(tensors, "rope_freqs.weight", config);
 }
 
 }  // namespace
@@ -157,7 +210,7 @@ Result<LoadedWeights> load_weights(const gguf::File& file, const ModelConfig& co
     ASSIGN_OR_RETURN(LayerWeights layer_weights, load_layer(tensors, config, layer));
     weights.layers.push_back(std::move(layer_weights));
   }
-  RETURN_IF_ERROR(tensors.all_taken());
+  RETURN_IF_ERROR(tensors.all_taken(config.architecture));
   loaded.bytes = tensors.bytes();
   loaded.quantisation = tensors.commonest_type();
   return loaded;

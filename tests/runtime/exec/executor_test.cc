@@ -41,7 +41,22 @@ struct Variant {
   const char* path;  // null: the quantised model
   kernels::KvType kv_type;
   const char* arithmetic = "precise";
+  const char* architecture = nullptr;  // null: llama
 };
+
+// Tiny models of the other architectures (tests/data/golden/make_architectures.py), in the fastest tier. phi3 also with
+// int8 products: its matrices are parts of quantised ones.
+void add_architectures(std::vector<Variant>& all) {
+  static const std::string folder = LARDER_TEST_DATA "/golden/architectures/";
+  static const std::string paths[] = {folder + "smollm3.gguf", folder + "qwen2.gguf", folder + "qwen3.gguf",
+                                      folder + "gemma3.gguf", folder + "phi3.gguf"};
+  static const char* const names[] = {"smollm3", "qwen2", "qwen3", "gemma3", "phi3"};
+  for (std::size_t i = 0; i < std::size(names); ++i) {
+    all.push_back({"auto", paths[i].c_str(), kernels::KvType::kF16, "precise", names[i]});
+  }
+  if (kernels::select_int8_kernels(kernels::IsaRequest::kAuto) == nullptr) return;
+  all.push_back({"auto", paths[4].c_str(), kernels::KvType::kF16, "int8", names[4]});
+}
 
 // Every tier this processor has with float and quantised weights, two KV types, and int8 products where it has them.
 std::vector<Variant> variants() {
@@ -56,6 +71,7 @@ std::vector<Variant> variants() {
     all.push_back({isa, nullptr, kernels::KvType::kF16});
     if (kernels::select_int8_kernels(request) != nullptr) all.push_back({isa, nullptr, kernels::KvType::kF16, "int8"});
   }
+  add_architectures(all);
   return all;
 }
 
@@ -215,7 +231,7 @@ TEST_P(ExecutorBits, ScoredRowsAreLogSoftmaxOfTheirLogits) {
 INSTANTIATE_TEST_SUITE_P(Tiers, ExecutorBits, ::testing::ValuesIn(variants()), [](const auto& variant) {
   const Variant& v = variant.param;
   const char* weights = v.path == nullptr ? "quantised" : v.kv_type == kernels::KvType::kF32 ? "f32" : "f16";
-  return std::string(v.isa) + "_" + weights + "_" + v.arithmetic;
+  return std::string(v.isa) + "_" + (v.architecture == nullptr ? weights : v.architecture) + "_" + v.arithmetic;
 });
 
 // Holds the executor inside the completion of its first step until the test lets it go.
@@ -408,53 +424,6 @@ TEST(CpuExecutor, GivesLogitsWithoutSamplingAndNothingUnasked) {
   EXPECT_EQ(asked.outputs.at(0).sampled.token, -1);
   const exec::StepResult unasked = runner.run(runner.step({silent}));
   EXPECT_TRUE(unasked.outputs.at(0).logits.empty());
-}
-
-class RefusedStep : public ::testing::Test {
- protected:
-  void expect_refused(exec::Step step, const std::string& words) {
-    const exec::StepResult result = runner_.run(std::move(step));
-    ASSERT_FALSE(result.status.ok()) << words;
-    EXPECT_EQ(result.status.error().code, ErrorCode::kInvalidArgument);
-    EXPECT_NE(result.status.error().message.find(words), std::string::npos) << result.status.error().message;
-    EXPECT_TRUE(result.outputs.empty());
-  }
-  StepRunner runner_{load_or_die(kF32), options_of({"auto", kF32, kernels::KvType::kF16})};
-  Lane lane_ = runner_.open_lane(64);
-};
-
-TEST_F(RefusedStep, NamesATokenOutsideTheVocabulary) {
-  expect_refused(runner_.step({runner_.rows(lane_, std::vector<Token>{1, 512})}), "token 512");
-  expect_refused(runner_.step({runner_.rows(lane_, std::vector<Token>{-1})}), "token -1");
-}
-
-TEST_F(RefusedStep, NamesAPositionPastTheContext) {
-  lane_.position = 511;
-  expect_refused(runner_.step({runner_.rows(lane_, std::vector<Token>{1, 2})}), "position 512");
-}
-
-TEST_F(RefusedStep, NamesBlocksThatDoNotExistOrLack) {
-  lane_.table[1] = BlockId{64};
-  expect_refused(runner_.step({runner_.rows(lane_, std::vector<Token>{1})}), "block 64");
-  lane_.table.resize(1);
-  lane_.position = 32;
-  expect_refused(runner_.step({runner_.rows(lane_, std::vector<Token>{1})}), "1 blocks for 33 positions");
-  exec::Step step = runner_.step({});
-  step.copies = {{BlockId{3}, BlockId{3}, 4}};
-  expect_refused(std::move(step), "a copy of 4 tokens");
-  exec::Step seal = runner_.step({});
-  seal.seals = {kNoBlock};
-  expect_refused(std::move(seal), "does not exist");
-}
-
-TEST_F(RefusedStep, NamesTooManyRowsAndWrongLayers) {
-  Lane big = runner_.open_lane(288);
-  expect_refused(runner_.step({runner_.rows(big, random_tokens(257, 1))}), "257 rows");
-  exec::Step step = runner_.step({runner_.rows(lane_, std::vector<Token>{1})});
-  step.layer_end = 6;
-  expect_refused(std::move(step), "layers 0 to 6 of 5");
-  exec::Step empty = runner_.step({runner_.rows(lane_, std::vector<Token>{})});
-  expect_refused(std::move(empty), "without rows");
 }
 
 TEST(CpuExecutor, RefusesOptionsItCannotServe) {

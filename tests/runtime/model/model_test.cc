@@ -29,13 +29,15 @@ class Changed {
   explicit Changed(const char* path = kF32) : writer(test::GgufWriter::from(*open_or_die(path))) {}
 
   Result<std::shared_ptr<const Model>> load(const LoadOptions& options = {}) {
-    image_ = writer.build();
-    // parse wants an address divisible by 32.
-    aligned_.resize(image_.bytes.size() / sizeof(Line) + 1);
-    std::memcpy(aligned_.data(), image_.bytes.data(), image_.bytes.size());
-    auto file = gguf::File::parse(std::as_bytes(std::span(aligned_)).first(image_.bytes.size()));
+    auto file = parse();
     if (!file.ok()) return file.error();
     return Model::from_file(std::move(file).value(), options);
+  }
+
+  Result<ModelConfig> config() {
+    auto file = parse();
+    if (!file.ok()) return file.error();
+    return load_config(*file.value());
   }
 
   void expect_refused(ErrorCode code, const std::string& words) {
@@ -49,6 +51,14 @@ class Changed {
   test::GgufWriter writer;
 
  private:
+  Result<std::shared_ptr<const gguf::File>> parse() {
+    image_ = writer.build();
+    // parse wants an address divisible by 32.
+    aligned_.resize(image_.bytes.size() / sizeof(Line) + 1);
+    std::memcpy(aligned_.data(), image_.bytes.data(), image_.bytes.size());
+    return gguf::File::parse(std::as_bytes(std::span(aligned_)).first(image_.bytes.size()));
+  }
+
   struct alignas(64) Line {
     std::byte bytes[64];
   };
@@ -126,12 +136,14 @@ TEST(Model, RefusesOtherArchitecturesAndFeatures) {
     change(changed.writer);
     changed.expect_refused(ErrorCode::kUnsupported, words);
   };
-  refuses([](auto& w) { w.set_string("general.architecture", "mamba"); }, "\"mamba\"; llama is supported");
+  refuses([](auto& w) { w.set_string("general.architecture", "mamba"); }, "\"mamba\"; supported are llama, ");
   refuses([](auto& w) { w.set_u32("llama.expert_count", 8); }, "8 experts");
   refuses([](auto& w) { w.set_string("llama.rope.scaling.type", "yarn"); }, "RoPE scaling \"yarn\"");
   refuses([](auto& w) { w.set_u32("llama.attention.sliding_window", 128); }, "sliding-window");
   refuses([](auto& w) { w.set_u32("llama.attention.value_length", 16); }, "value_length 16 differs from key_length 8");
   refuses([](auto& w) { w.set_u16("split.count", 3); }, "part 1 of 3");
+  refuses([](auto& w) { w.set_f32("llama.final_logit_softcapping", 30.0f); }, "final_logit_softcapping");
+  refuses([](auto& w) { w.set_string("llama.rope.scaling.type", "longrope"); }, "RoPE scaling \"longrope\"");
   refuses([](auto& w) { w.add_f32("blk.0.attn_q.bias", {64}, std::vector<float>(64)); }, "blk.0.attn_q.bias");
 }
 
@@ -152,6 +164,114 @@ TEST(Model, NamesTheKeyItsValueAndTheRange) {
   refuses([](auto& w) { w.set_u32("llama.rope.dimension_count", 3); }, "expected an even number");
   refuses([](auto& w) { w.set_u32("llama.rope.dimension_count", 10); }, "rope.dimension_count is 10");
   refuses([](auto& w) { w.set_u32("llama.vocab_size", 511); }, "vocab_size is 511");
+}
+
+std::string architecture_path(const char* name) {
+  return std::string(LARDER_TEST_DATA "/golden/architectures/") + name + ".gguf";
+}
+
+std::shared_ptr<const Model> load_architecture(const char* name) {
+  auto loaded = Model::load(architecture_path(name), {});
+  EXPECT_TRUE(loaded.ok()) << to_string(loaded.error());
+  return std::move(loaded).value();
+}
+
+TEST(Model, LayersOfGemmaAreLocalButEverySixth) {
+  const auto model = load_architecture("gemma3");
+  const ModelConfig& config = model->config();
+  EXPECT_EQ(config.window, 40u);
+  for (std::uint32_t i = 0; i < config.n_layers; ++i) EXPECT_EQ(config.is_local(i), i != 5) << "layer " << i;
+  EXPECT_FLOAT_EQ(config.rope_base, 1e6f);
+  EXPECT_FLOAT_EQ(config.rope_scale, 0.125f);
+  EXPECT_FLOAT_EQ(config.local_rope_base, 1e4f);
+  EXPECT_FLOAT_EQ(config.local_rope_scale, 1.0f);
+  EXPECT_FLOAT_EQ(config.embedding_scale, std::sqrt(32.0f));
+  EXPECT_FLOAT_EQ(config.attention_scale, 0.25f);
+  EXPECT_EQ(model->weights().layers[6].attn_q_norm.size(), 16u);
+  EXPECT_EQ(model->weights().layers[6].ffn_post_norm.size(), 32u);
+}
+
+TEST(Model, AttentionIsScaledAsTheFileSaysAndInTheLargestGemmaByItsWidth) {
+  Changed changed(architecture_path("gemma3").c_str());
+  changed.writer.set_u32("gemma3.block_count", 62);
+  const auto largest = changed.config();
+  ASSERT_TRUE(largest.ok()) << to_string(largest.error());
+  EXPECT_FLOAT_EQ(largest->attention_scale, 1 / std::sqrt(32.0f / 4));
+  changed.writer.set_f32("gemma3.attention.scale", 0.5f);
+  const auto told = changed.config();
+  ASSERT_TRUE(told.ok()) << to_string(told.error());
+  EXPECT_FLOAT_EQ(told->attention_scale, 0.5f);
+}
+
+TEST(Model, FusedMatricesAreSeenAsTheirRows) {
+  const auto model = load_architecture("phi3");
+  const LayerWeights& layer = model->weights().layers[1];
+  EXPECT_EQ(layer.attn_q.rows, 64u);
+  EXPECT_EQ(layer.attn_k.rows, 32u);
+  EXPECT_EQ(layer.attn_v.rows, 32u);
+  EXPECT_EQ(layer.attn_k.data, layer.attn_q.data + 64 * layer.attn_q.row_bytes());
+  EXPECT_EQ(layer.attn_v.data, layer.attn_k.data + 32 * layer.attn_k.row_bytes());
+  EXPECT_EQ(layer.ffn_gate.rows, 64u);
+  EXPECT_EQ(layer.ffn_up.data, layer.ffn_gate.data + 64 * layer.ffn_gate.row_bytes());
+  EXPECT_EQ(model->config().window, 50u);
+  EXPECT_TRUE(model->config().is_local(3));
+}
+
+TEST(Model, TheLongDivisorsAreTakenWhereTheContextGoesPastTheOriginalOne) {
+  EXPECT_EQ(load_architecture("phi3")->weights().rope_divisors.back(), 11.0f);
+  Changed changed(architecture_path("phi3").c_str());
+  changed.writer.set_u32("phi3.rope.scaling.original_context_length", 512);
+  changed.writer.set_string("phi3.rope.scaling.type", "longrope");
+  const auto loaded = changed.load();
+  ASSERT_TRUE(loaded.ok()) << to_string(loaded.error());
+  EXPECT_EQ(loaded.value()->weights().rope_divisors.back(), 1.4f);
+}
+
+TEST(Model, EveryFourthLayerOfSmolLM3HasNoRope) {
+  const auto model = load_architecture("smollm3");
+  EXPECT_TRUE(model->config().has_rope(0));
+  EXPECT_TRUE(model->config().has_rope(2));
+  EXPECT_FALSE(model->config().has_rope(3));
+  EXPECT_TRUE(load_architecture("qwen2")->config().has_rope(3));
+}
+
+TEST(Model, RefusesFilesThatLackWhatTheirArchitectureHas) {
+  const auto refuses = [](const char* name, ErrorCode code, auto change, const std::string& words) {
+    Changed changed(architecture_path(name).c_str());
+    change(changed.writer);
+    changed.expect_refused(code, words);
+  };
+  const ErrorCode damaged = ErrorCode::kCorrupt;
+  refuses("gemma3", damaged, [](auto& w) { w.remove("gemma3.attention.sliding_window"); }, "sliding_window is missing");
+  refuses("gemma3", damaged, [](auto& w) { w.set_u32("gemma3.attention.sliding_window", 0); },
+          "sliding_window is 0, expected 1 to");
+  refuses("gemma3", damaged, [](auto& w) { w.remove_tensor("blk.2.post_ffw_norm.weight"); },
+          "blk.2.post_ffw_norm.weight is missing");
+  refuses("gemma3", damaged, [](auto& w) { w.set_f32("gemma3.rope.freq_base_swa", -1.0f); }, "freq_base_swa is -1");
+  refuses("gemma3", damaged, [](auto& w) { w.set_f32("gemma3.attention.scale", 0.0f); }, "attention.scale is 0");
+  refuses("qwen2", damaged, [](auto& w) { w.remove_tensor("blk.3.attn_k.bias"); }, "blk.3.attn_k.bias is missing");
+  refuses("qwen2", ErrorCode::kUnsupported, [](auto& w) { w.set_u32("qwen2.attention.sliding_window", 64); },
+          "sliding-window attention of 64 tokens in a qwen2 model");
+  refuses("qwen2", ErrorCode::kUnsupported,
+          [](auto& w) { w.add_f32("blk.0.attn_q_norm.weight", {16}, std::vector<float>(16, 1.0f)); },
+          "blk.0.attn_q_norm.weight is none that a qwen2 model is known to have");
+  refuses("qwen3", damaged,
+          [](auto& w) {
+            w.remove_tensor("blk.0.attn_q_norm.weight");
+            w.add_f32("blk.0.attn_q_norm.weight", {64}, std::vector<float>(64, 1.0f));
+          },
+          "blk.0.attn_q_norm.weight is [64], expected [16]");
+  refuses("phi3", damaged, [](auto& w) { w.set_u32("phi3.attention.head_count_kv", 4); },
+          "blk.0.attn_qkv.weight is [128, 64], expected [192, 64]");
+  refuses("phi3", damaged, [](auto& w) { w.remove_tensor("rope_factors_short.weight"); },
+          "rope_factors_short.weight is missing");
+  refuses("phi3", damaged,
+          [](auto& w) {
+            w.remove_tensor("rope_factors_long.weight");
+            w.add_f32("rope_factors_long.weight", {6}, std::vector<float>(6, 0.0f));
+          },
+          "rope_factors_long.weight holds 0");
+  refuses("phi3", damaged, [](auto& w) { w.set_f32("phi3.rope.scaling.attn_factor", -2.0f); }, "attn_factor is -2");
 }
 
 TEST(Model, NamesTheTensorItsShapeAndTheShapeExpected) {
