@@ -75,6 +75,7 @@ Status size_pool(const LoadWish& load, const settings::Settings& settings, Loade
   parts.executor.max_rows = kMaxStepRows;
   parts.executor.isa = settings.text(Key::kEngineIsa);
   parts.executor.arithmetic = settings.text(Key::kEngineArithmetic);
+  parts.executor.pack_weights = weights_can_be_packed(load.memory, parts.model.model->weight_bytes(), parts.kv_bytes);
   return {};
 }
 

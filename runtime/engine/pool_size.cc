@@ -69,6 +69,12 @@ std::uint64_t default_pool_bytes(const MemoryFacts& memory, std::uint64_t weight
   return std::min(memory.total / 4, after_weights / 2);
 }
 
+bool weights_can_be_packed(const MemoryFacts& memory, std::uint64_t weight_bytes, std::uint64_t pool_bytes) {
+  // Packed weights are up to an eighth larger.
+  const std::uint64_t packed = weight_bytes + weight_bytes / 8;
+  return memory.available > packed && memory.available - packed >= pool_bytes;
+}
+
 Result<PoolPlan> plan_pool(const PoolWish& wish) {
   PoolPlan plan;
   plan.blocks = static_cast<std::uint32_t>(

@@ -27,6 +27,9 @@ MemoryFacts read_memory_facts();
 
 std::uint64_t default_pool_bytes(const MemoryFacts& memory, std::uint64_t weight_bytes);
 
+// Whether a second form of the weights, which no file backs, and the pool have room before the first is given back.
+bool weights_can_be_packed(const MemoryFacts& memory, std::uint64_t weight_bytes, std::uint64_t pool_bytes);
+
 struct PoolPlan {
   std::uint32_t blocks = 0;
   std::uint32_t max_request_tokens = 0;

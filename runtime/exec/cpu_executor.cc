@@ -85,7 +85,7 @@ Result<std::unique_ptr<Executor>> CpuExecutor::create(std::shared_ptr<const mode
                    BlockArena::create(model->config().kv_layout(options.kv_type), options.block_count,
                                       options.most_blocks));
   std::unique_ptr<CpuExecutor> executor(
-      new CpuExecutor(std::move(model), kernels, int8, threads, options.max_rows, std::move(arena), std::move(done)));
+      new CpuExecutor(std::move(model), kernels, int8, options, threads, std::move(arena), std::move(done)));
   ASSIGN_OR_RETURN(executor->device_,
                    CpuDevice::create(*executor->model_, {kernels, int8, executor->packed_.get()}, options.max_rows,
                                      executor->arena_, executor->pool_));
@@ -94,11 +94,11 @@ Result<std::unique_ptr<Executor>> CpuExecutor::create(std::shared_ptr<const mode
 }
 
 CpuExecutor::CpuExecutor(std::shared_ptr<const model::Model> model, const kernels::KernelSet& kernels,
-                         const kernels::Int8Kernels* int8, std::uint32_t threads, std::uint32_t max_rows,
+                         const kernels::Int8Kernels* int8, const ExecutorOptions& options, std::uint32_t threads,
                          BlockArena arena, StepDone done)
     : model_(std::move(model)),
       done_(std::move(done)),
-      max_rows_(max_rows),
+      max_rows_(options.max_rows),
       arena_(std::move(arena)),
       pool_(threads),
       sample_scratch_(threads) {
@@ -107,7 +107,7 @@ CpuExecutor::CpuExecutor(std::shared_ptr<const model::Model> model, const kernel
   info_.arithmetic_id = std::string("cpu/") + kernels.name + "/" + std::to_string(kernels.version);
   if (int8 == nullptr) return;
   info_.arithmetic_id += "/int8/" + std::to_string(int8->version);
-  packed_ = std::make_unique<PackedWeights>(model_, *int8);
+  if (options.pack_weights) packed_ = std::make_unique<PackedWeights>(model_, *int8);
 }
 
 CpuExecutor::~CpuExecutor() {

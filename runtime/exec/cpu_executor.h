@@ -61,8 +61,8 @@ class CpuExecutor final : public Executor {
   };
 
   CpuExecutor(std::shared_ptr<const model::Model> model, const kernels::KernelSet& kernels,
-              const kernels::Int8Kernels* int8, std::uint32_t threads, std::uint32_t max_rows, BlockArena arena,
-              StepDone done);
+              const kernels::Int8Kernels* int8, const ExecutorOptions& options, std::uint32_t threads,
+              BlockArena arena, StepDone done);
   void drive() EXCLUDES(mutex_);
   Pending* next() EXCLUDES(mutex_);
   StepResult run(Pending& pending);
@@ -83,7 +83,7 @@ class CpuExecutor final : public Executor {
   DeviceInfo info_;
   BlockArena arena_;
   WorkerPool pool_;
-  std::unique_ptr<PackedWeights> packed_;  // null without int8 products
+  std::unique_ptr<PackedWeights> packed_;  // null: weights stay in the file's order
   std::unique_ptr<CpuDevice> device_;
   std::vector<std::vector<float>> sample_scratch_;  // per worker
   std::vector<model::BatchSequence> sequences_;     // of the running step

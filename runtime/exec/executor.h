@@ -38,6 +38,7 @@ struct ExecutorOptions {
   std::uint32_t max_rows = 2048;  // rows of the largest step
   std::string isa = "auto";       // auto, portable, avx2, avx512
   std::string arithmetic = "auto";  // auto (int8 where the tier has it), precise, int8
+  bool pack_weights = true;         // a copy in memory in the order int8 products read; without it they are slower
 };
 
 struct DeviceInfo {

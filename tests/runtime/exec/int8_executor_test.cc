@@ -87,6 +87,15 @@ TEST_F(Int8Products, PackingChangesNoBit) {
   for (int i = 0; i < 20; ++i) ASSERT_TRUE(same_bits(logits(packing), expected)) << i;
 }
 
+TEST_F(Int8Products, WeightsThatMayNotBePackedGiveTheSameBits) {
+  const auto model = load_or_die(random_model_path());
+  exec::ExecutorOptions unpacked = options("int8");
+  unpacked.pack_weights = false;
+  StepRunner in_file_order(model, unpacked);
+  StepRunner packed(model, options("int8"));
+  EXPECT_TRUE(same_bits(logits(in_file_order), logits(packed)));
+}
+
 TEST_F(Int8Products, EveryQuantisedMatrixIsPackedOnceAndFound) {
   const auto model = load_or_die(random_model_path());
   const kernels::Int8Kernels& kernels = *kernels::select_int8_kernels(kernels::IsaRequest::kAuto);
