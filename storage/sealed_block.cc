@@ -5,7 +5,6 @@
 #include <bit>
 #include <cstring>
 
-#include "kernels/layout/checksum.h"
 #include "runtime/base/invariant.h"
 
 namespace larder::storage {
@@ -14,6 +13,7 @@ namespace {
 static_assert(std::endian::native == std::endian::little, "numbers are stored little-endian");
 
 constexpr std::uint64_t kMaxPayload = std::uint64_t{1} << 30;
+constexpr std::size_t kOpenedAtOnce = 32u << 10;  // and summed while the nearest caches have it
 
 // The order of the fields is the format.
 struct HeaderInClear {
@@ -176,10 +176,38 @@ Miss BlockOpener::take(std::span<const std::byte> piece) {
     piece = piece.subspan(kExtentHeader + facts_.size());
   }
   const std::size_t now = std::min(piece.size(), into_.size() - payload_at_);
-  stream_->update(piece.first(now), into_.subspan(payload_at_, now));
-  payload_at_ += now;
+  open_payload(piece.first(now));
   end_.insert(end_.end(), piece.begin() + static_cast<std::ptrdiff_t>(now), piece.end());
   return Miss::kNone;
+}
+
+void BlockOpener::open_payload(std::span<const std::byte> sealed) {
+  while (!sealed.empty()) {
+    const std::size_t now = std::min(kOpenedAtOnce, sealed.size());
+    stream_->update(sealed.first(now), into_.subspan(payload_at_, now));
+    payload_at_ += now;
+    sum_opened();
+    sealed = sealed.subspan(now);
+  }
+}
+
+// What the sums say counts only once the seal holds, over them too. A piece that was cut off may end anywhere.
+void BlockOpener::sum_opened() {
+  const std::size_t until = payload_at_ / 64 * 64;
+  while (summed_ < until) {
+    const std::size_t slice_end = (std::size_t{slices_} + 1) * expected_.slice_bytes;
+    const std::size_t now = std::min(until, slice_end) - summed_;
+    slice_sum_.add(into_.data() + summed_, now);
+    summed_ += now;
+    if (summed_ < slice_end) return;
+    std::uint64_t wanted = 0;
+    std::memcpy(&wanted, facts_.data() + sizeof(SealedFacts) + slices_ * sizeof wanted, sizeof wanted);
+    const std::uint64_t sum = slice_sum_.value();
+    slices_hold_ = slices_hold_ && sum == wanted;
+    checksum_ = kernels::join_checksum(checksum_, sum);
+    slice_sum_ = {};
+    ++slices_;
+  }
 }
 
 Miss BlockOpener::finish() {
@@ -192,7 +220,7 @@ Miss BlockOpener::finish() {
   if (!std::all_of(end_.begin() + sizeof tag, end_.end(), is_zero)) return Miss::kNotAuthentic;
   const Miss miss = compare_facts();
   if (miss != Miss::kNone) return miss;
-  if (!slices_hold()) return Miss::kSliceChecksum;
+  if (!slices_hold_ || slices_ != expected_.slice_count) return Miss::kSliceChecksum;
   proved_ = true;
   return Miss::kNone;
 }
@@ -214,18 +242,6 @@ Miss BlockOpener::compare_facts() const {
     return Miss::kWrongShape;
   }
   return Miss::kNone;
-}
-
-bool BlockOpener::slices_hold() {
-  checksum_ = kernels::kKvLayoutVersion;
-  for (std::uint32_t slice = 0; slice < expected_.slice_count; ++slice) {
-    std::uint64_t wanted = 0;
-    std::memcpy(&wanted, facts_.data() + sizeof(SealedFacts) + slice * sizeof wanted, sizeof wanted);
-    const std::byte* bytes = into_.data() + std::size_t{slice} * expected_.slice_bytes;
-    if (kernels::slice_checksum(bytes, expected_.slice_bytes) != wanted) return false;
-    checksum_ = kernels::join_checksum(checksum_, wanted);
-  }
-  return true;
 }
 
 }  // namespace larder::storage

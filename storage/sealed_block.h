@@ -15,6 +15,7 @@
 #include <span>
 #include <vector>
 
+#include "kernels/layout/checksum.h"
 #include "runtime/base/ids.h"
 #include "storage/disk_io.h"
 #include "storage/seal.h"
@@ -92,8 +93,9 @@ class BlockOpener {
 
  private:
   Miss take_head(std::span<const std::byte> piece);
+  void open_payload(std::span<const std::byte> sealed);
+  void sum_opened();
   Miss compare_facts() const;
-  bool slices_hold();
 
   std::shared_ptr<const CipherKey> key_;
   const ExtentPlace place_;
@@ -102,9 +104,13 @@ class BlockOpener {
   const std::uint64_t stored_bytes_;
   std::vector<std::byte> facts_;
   std::optional<SealStream> stream_;
-  std::size_t payload_at_ = 0;
+  std::size_t payload_at_ = 0;   // opened so far
+  std::size_t summed_ = 0;       // of that
+  std::uint32_t slices_ = 0;     // whole ones of that
+  kernels::SliceSum slice_sum_;  // of the next one
+  bool slices_hold_ = true;
   std::vector<std::byte> end_;  // tag and padding
-  std::uint64_t checksum_ = 0;
+  std::uint64_t checksum_ = kernels::kKvLayoutVersion;
   bool proved_ = false;
 };
 

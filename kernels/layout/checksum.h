@@ -6,6 +6,7 @@
 // Threads:  pure functions.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -20,17 +21,38 @@ constexpr std::uint64_t checksum_mix(std::uint64_t x) {
   return x ^ (x >> 31);
 }
 
+// The checksum of one slice that comes in parts.
+class SliceSum {
+ public:
+  // Requires: bytes a multiple of 64.
+  void add(const std::byte* data, std::size_t bytes) {
+    std::array<std::uint64_t, 8> lane = lane_;  // they and nothing else stay in registers
+    for (const std::byte* const end = data + bytes; data != end; data += 64) {
+      for (std::size_t i = 0; i < lane.size(); ++i) {
+        std::uint64_t word = 0;
+        std::memcpy(&word, data + i * sizeof word, sizeof word);
+        lane[i] = (lane[i] ^ word) * 0x9e3779b97f4a7c15u + (lane[i] >> 32);
+      }
+    }
+    lane_ = lane;
+    bytes_ += bytes;
+  }
+  std::uint64_t value() const {
+    std::uint64_t sum = bytes_;
+    for (const std::uint64_t lane : lane_) sum = checksum_mix(sum ^ lane);
+    return sum;
+  }
+
+ private:
+  std::array<std::uint64_t, 8> lane_{1, 2, 3, 4, 5, 6, 7, 8};
+  std::uint64_t bytes_ = 0;
+};
+
 // Requires: bytes a multiple of 64.
 inline std::uint64_t slice_checksum(const std::byte* data, std::size_t bytes) {
-  std::uint64_t lane[8] = {1, 2, 3, 4, 5, 6, 7, 8};
-  for (std::size_t at = 0; at < bytes; at += 64) {
-    std::uint64_t word[8];
-    std::memcpy(word, data + at, sizeof word);
-    for (int i = 0; i < 8; ++i) lane[i] = (lane[i] ^ word[i]) * 0x9e3779b97f4a7c15u + (lane[i] >> 32);
-  }
-  std::uint64_t sum = bytes;
-  for (const std::uint64_t value : lane) sum = checksum_mix(sum ^ value);
-  return sum;
+  SliceSum sum;
+  sum.add(data, bytes);
+  return sum.value();
 }
 
 // A block's checksum is kKvLayoutVersion with its slices' sums joined in order.

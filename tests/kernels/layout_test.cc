@@ -95,6 +95,23 @@ TEST(Checksum, AnyFlippedBitAndAnySwappedWordShow) {
   EXPECT_NE(block_checksum(layout, swapped.data()), sum);
 }
 
+TEST(Checksum, OfASliceInPartsIsThatOfTheWhole) {
+  std::vector<std::byte> slice(4096);
+  for (std::size_t i = 0; i < slice.size(); ++i) slice[i] = static_cast<std::byte>(i * 131 + i / 64);
+  const std::uint64_t whole = slice_checksum(slice.data(), slice.size());
+  for (const std::size_t part : {64u, 128u, 192u, 1024u, 4032u}) {
+    SliceSum sum;
+    for (std::size_t at = 0; at < slice.size(); at += part) {
+      sum.add(slice.data() + at, std::min(part, slice.size() - at));
+    }
+    EXPECT_EQ(sum.value(), whole) << part;
+  }
+  SliceSum swapped;
+  swapped.add(slice.data() + 64, slice.size() - 64);
+  swapped.add(slice.data(), 64);
+  EXPECT_NE(swapped.value(), whole);
+}
+
 // The value pins the algorithm: blocks on disk and peers depend on it.
 TEST(Checksum, OfAKnownSliceIsThisNumber) {
   std::vector<std::byte> slice(128);

@@ -191,6 +191,30 @@ TEST(SealedBlock, SliceChecksumIsLookedAtBehindTheSeal) {
   EXPECT_TRUE(opened.all_zero());
 }
 
+// Slices are summed while pieces are opened: those that lie in one piece, in two, and over several; the first, the last
+// and every byte that may be looked at on its own.
+TEST(SealedBlock, ASliceThatDoesNotHoldIsFoundWhereverItEnds) {
+  for (const auto& [slices, slice_bytes] :
+       {std::pair{90u, 8192u}, {7u, 576u}, {5u, 200u << 10}, {3u, 600u << 10}, {2u, 64u}}) {
+    const StoredBlock block = block_of(1, 5, slices, slice_bytes);
+    const ExtentPlace at = place(block, Cipher::kAes256Gcm);
+    const std::size_t size = block.payload_bytes();
+    for (const std::size_t damaged : {std::size_t{0}, std::size_t{slice_bytes} - 1, size / 2, size - 64, size - 1}) {
+      auto payload = payload_of(block);
+      BlockSealer sealer(key(Cipher::kAes256Gcm), at, block, payload);
+      payload[damaged] ^= std::byte{4};
+      std::vector<std::byte> stored;
+      std::vector<std::byte> piece(kStagingPiece);
+      while (const std::size_t bytes = sealer.fill(piece)) {
+        stored.insert(stored.end(), piece.begin(), piece.begin() + static_cast<std::ptrdiff_t>(bytes));
+      }
+      const Opened opened = open(stored, block, at, Cipher::kAes256Gcm);
+      EXPECT_EQ(opened.miss, Miss::kSliceChecksum) << slices << " slices, byte " << damaged;
+      EXPECT_TRUE(opened.all_zero());
+    }
+  }
+}
+
 TEST(SealedBlock, ImpossibleShapesAreKnown) {
   const StoredBlock good = block_of(1, 5, 4, 1024);
   EXPECT_TRUE(shape_is_possible(good));
