@@ -2,6 +2,7 @@
 #include "storage/block_store.h"
 
 #include <algorithm>
+#include <array>
 #include <thread>
 #include <utility>
 
@@ -43,9 +44,11 @@ class BlockStore::Core {
       MutexLock lock(state.mutex);
       state.stopping = true;
     }
-    state.read_wanted.notify_all();
+    for (CondVar& wanted : state.read_wanted) wanted.notify_all();
     state.write_wanted.notify_all();
-    if (read_thread.joinable()) read_thread.join();
+    for (std::thread& thread : read_threads) {
+      if (thread.joinable()) thread.join();
+    }
     if (write_thread.joinable()) write_thread.join();
   }
   Core(const Core&) = delete;
@@ -53,8 +56,8 @@ class BlockStore::Core {
 
   void start(std::unique_ptr<StoreWriter> its_writer) {
     writer = std::move(its_writer);
-    reader = std::make_unique<StoreReader>(state);
-    read_thread = std::thread([this] { reader->run(); });
+    for (std::size_t i = 0; i < kReaders; ++i) readers[i] = std::make_unique<StoreReader>(state, i);
+    for (std::size_t i = 0; i < kReaders; ++i) read_threads[i] = std::thread([this, i] { readers[i]->run(); });
     write_thread = std::thread([this] { writer->run(); });
   }
 
@@ -71,8 +74,8 @@ class BlockStore::Core {
 
   StoreState state;
   std::unique_ptr<StoreWriter> writer;
-  std::unique_ptr<StoreReader> reader;
-  std::thread read_thread;
+  std::array<std::unique_ptr<StoreReader>, kReaders> readers;
+  std::array<std::thread, kReaders> read_threads;
   std::thread write_thread;
 };
 
@@ -130,6 +133,7 @@ std::size_t BlockStore::put(std::span<const PutBlock> blocks) {
 std::size_t BlockStore::get(std::span<const GetBlock> blocks) {
   StoreState& state = core_->state;
   std::size_t taken = 0;
+  bool help_wanted = false;
   {
     MutexLock lock(state.mutex);
     if (state.stopping) return 0;
@@ -140,8 +144,10 @@ std::size_t BlockStore::get(std::span<const GetBlock> blocks) {
     for (const GetBlock& get : blocks.first(taken)) state.reads.push_back({get, now});
     queued.keep();
     state.expected += taken;
+    help_wanted = state.help_wanted;
   }
-  if (taken > 0) state.read_wanted.notify_one();
+  if (taken > 0) state.read_wanted[0].notify_one();
+  if (taken > 0 && help_wanted) state.read_wanted[1].notify_one();
   return taken;
 }
 
@@ -249,6 +255,8 @@ StoreCounters BlockStore::counters() const {
   StoreState& state = core_->state;
   MutexLock lock(state.mutex);
   StoreCounters counters = state.counters;
+  counters.read_bytes_per_s = state.disk_rate.per_s();
+  counters.ram_bytes_per_s = state.ram_rate.per_s();
   counters.blocks = state.index.durable_blocks();
   counters.block_bytes = state.index.durable_bytes();
   counters.by_scheme = state.index.durable_by_scheme();

@@ -16,7 +16,8 @@
 //           refused put, a missed read or a failed request, and what destroys keys is tried again until it is done.
 // Bounds:   queue_blocks puts and as many reads wait; a call takes as many as fit and answers how many. Staging
 //           memory 4 MiB, and one coded block for coding. Index about 250 bytes a block.
-// Owns:     two threads: one reads; one writes, commits and evicts, at low priority.
+// Owns:     three threads: two read and open, the second where the first has its hands full; one writes, commits and
+//           evicts, at low priority.
 // Threads:  open blocks (call it from a loader). All else: any thread, never blocks on I/O. A caller's memory given to
 //           put or get is untouched again once its kCopied/kRefused or kRead/kMissed event was drained, or after the
 //           destructor; events are drained by their owner.

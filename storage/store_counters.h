@@ -53,7 +53,7 @@ struct StoreCounters {
   double ram_bytes_per_s = 0;         // proving and decoding what lies in memory; 0: none yet
   double write_bytes_per_s = 0;       // while writing, syncs and commits included
 
-  std::int64_t cpu_ns = 0;            // that the two threads used, without their waits
+  std::int64_t cpu_ns = 0;            // that the store's threads used, without their waits
 
   std::uint64_t budget_bytes = 0;     // a day
   std::uint64_t budget_spent = 0;     // today

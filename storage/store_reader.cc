@@ -51,8 +51,8 @@ struct StoreReader::Reading {
   }
 };
 
-StoreReader::StoreReader(StoreState& state)
-    : state_(state), coder_(state.codec), queue_(state.disk.make_queue(kReadPieces)) {
+StoreReader::StoreReader(StoreState& state, std::size_t number)
+    : state_(state), number_(number), coder_(state.codec), queue_(state.disk.make_queue(kReadPieces)) {
   for (std::size_t i = 0; i < queue_->pieces(); ++i) free_pieces_.push_back(i);
 }
 
@@ -65,7 +65,7 @@ void StoreReader::run() {
       turn();
     } catch (const std::bad_alloc&) {  // before anything was taken
       MutexLock lock(state_.mutex);
-      if (!state_.stopping) state_.read_wanted.wait_until(state_.mutex, deadline_after(kMemoryWait));
+      if (!state_.stopping) state_.read_wanted[number_].wait_until(state_.mutex, deadline_after(kMemoryWait));
     }
   }
 }
@@ -94,12 +94,19 @@ void StoreReader::submit() {
     }
     if (!submit_piece(**at)) return;
   }
+  if (wants_help_ || number_ > 0) return;
+  MutexLock lock(state_.mutex);
+  want_help(true);
 }
 
 // False: its copy does not hold and is dropped, and the block is to be read from disk.
 bool StoreReader::answer_from_ram(Reading& reading) {
-  const Ticks began = state_.clock.now();
   const std::span<const std::byte> bytes = reading.ram->bytes();
+  {
+    MutexLock lock(state_.mutex);
+    want_help(true);
+    state_.ram_rate.begin(state_.clock.now());
+  }
   try {
     for (std::size_t at = 0; at < bytes.size() && reading.miss == Miss::kNone; at += kStagingPiece) {
       reading.miss = reading.opener->take(bytes.subspan(at, std::min(kStagingPiece, bytes.size() - at)));
@@ -108,11 +115,15 @@ bool StoreReader::answer_from_ram(Reading& reading) {
     reading.miss = Miss::kReadFailed;
   }
   Miss miss = prove(reading);
+  {
+    MutexLock lock(state_.mutex);
+    state_.ram_rate.add(is_damage(miss) ? 0 : bytes.size(), state_.clock.now());
+    state_.ram_rate.end(state_.clock.now());
+  }
   if (is_damage(miss)) {
     if (read_disk_instead(reading)) return false;
     miss = Miss::kReadFailed;
   }
-  ram_rate_.add(bytes.size(), state_.clock.now() - began);
   answer(reading, miss);
   return true;
 }
@@ -151,11 +162,27 @@ bool StoreReader::submit_piece(Reading& reading) {
   }
   free_pieces_.pop_back();
   reading.pieces.push_back({staging, bytes, false});  // there is room: see find
-  if (in_flight_ == 0) busy_since_ = state_.clock.now();
+  if (in_flight_ == 0) {
+    MutexLock lock(state_.mutex);
+    state_.disk_rate.begin(state_.clock.now());
+  }
   reading.submitted_bytes += bytes;
   ++reading.in_flight;
   ++in_flight_;
   return true;
+}
+
+// At the end nothing may be left waiting.
+bool StoreReader::finds_work() const {
+  return !state_.reads.empty() && (number_ == 0 || state_.help_wanted || state_.stopping);
+}
+
+// Whether the first reader can take more now.
+void StoreReader::want_help(bool wanted) {
+  if (number_ > 0) return;
+  wants_help_ = wanted;
+  state_.help_wanted = wanted;
+  if (wanted && !state_.reads.empty()) state_.read_wanted[1].notify_one();
 }
 
 std::unique_ptr<StoreReader::Reading> StoreReader::next(bool may_wait) {
@@ -163,9 +190,10 @@ std::unique_ptr<StoreReader::Reading> StoreReader::next(bool may_wait) {
   std::unique_ptr<Reading> found;
   for (;;) {
     MutexLock lock(state_.mutex);
-    while (may_wait && !told && state_.reads.empty() && !state_.stopping) state_.read_wanted.wait(state_.mutex);
+    if (state_.reads.empty()) want_help(false);
+    while (may_wait && !told && !finds_work() && !state_.stopping) state_.read_wanted[number_].wait(state_.mutex);
     stopped_ = state_.stopping;
-    if (state_.reads.empty()) break;
+    if (!finds_work()) break;
     auto reading = std::make_unique<Reading>();
     reading->task = state_.reads.front();
     state_.reads.pop_front();
@@ -243,9 +271,10 @@ void StoreReader::arrived(DiskDone done) {
   } else if (done.bytes < piece.bytes && reading.miss == Miss::kNone) {
     reading.miss = Miss::kTruncated;
   }
-  rate_.add(done.bytes, 0);
   feed(reading);
-  if (in_flight_ == 0) rate_.add(0, state_.clock.now() - busy_since_);
+  MutexLock lock(state_.mutex);
+  state_.disk_rate.add(done.bytes, state_.clock.now());
+  if (in_flight_ == 0) state_.disk_rate.end(state_.clock.now());
 }
 
 void StoreReader::feed(Reading& reading) {
@@ -308,10 +337,9 @@ void StoreReader::answer(Reading& reading, Miss miss) {
   event.miss = miss;
   event.took = state_.clock.now() - reading.task.asked;
   {
+    const Ticks cpu_ns = thread_cpu_ns();
     MutexLock lock(state_.mutex);
-    state_.counters.read_bytes_per_s = rate_.per_s();
-    state_.counters.ram_bytes_per_s = ram_rate_.per_s();
-    state_.reader_cpu_ns = thread_cpu_ns();
+    state_.reader_cpu_ns += cpu_ns - std::exchange(cpu_told_ns_, cpu_ns);
     state_.tell(std::move(event), 1);
   }
   state_.wake();

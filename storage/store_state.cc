@@ -76,6 +76,21 @@ void Rate::add(std::uint64_t bytes, Ticks worked) {
   }
 }
 
+void SharedRate::begin(Ticks now) {
+  add(0, now);
+  ++at_work_;
+}
+
+void SharedRate::add(std::uint64_t bytes, Ticks now) {
+  rate_.add(bytes, at_work_ > 0 ? now - counted_until_ : 0);
+  counted_until_ = now;
+}
+
+void SharedRate::end(Ticks now) {
+  add(0, now);
+  --at_work_;
+}
+
 const char* refusal_name(Refusal refusal) {
   static constexpr std::array<const char*, kRefusalKinds> kNames = {
       "none", "stopping", "frozen", "bypassed", "unknown_scope", "bad_shape", "already_there", "parent_missing",

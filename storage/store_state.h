@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// StoreState: what the callers, the reading and the writing thread of a BlockStore share, under one mutex that is held
-// for look-ups only, never over I/O, hashing or ciphers.
+// StoreState: what the callers, the reading threads and the writing one of a BlockStore share, under one mutex that is
+// held for look-ups only, never over I/O, hashing or ciphers.
 // Owns:     the queues, the index, the scopes' keys, the open segment files and the events that wait for their owner.
 // Bounds:   reads and writes: queue_blocks each (tasks of the store itself come on top, one per damaged block).
 // Threads:  any, under `mutex`.
@@ -24,6 +24,10 @@
 #include "storage/store_index.h"
 
 namespace larder::storage {
+
+// Two cores open what one disk reads. The first reader takes what waits, in order, until it has its hands full; then it
+// wants help, and the second one takes tasks too until none waits.
+inline constexpr std::size_t kReaders = 2;
 
 struct ReadTask {
   GetBlock get;
@@ -81,6 +85,31 @@ struct WriteTask {
       work;
 };
 
+// Bytes per second over about the last two seconds of work.
+class Rate {
+ public:
+  void add(std::uint64_t bytes, Ticks worked);
+  double per_s() const { return worked_ > 0 ? static_cast<double>(bytes_) * 1e9 / static_cast<double>(worked_) : 0; }
+
+ private:
+  std::uint64_t bytes_ = 0;
+  Ticks worked_ = 0;
+};
+
+// The same of what several do at once: the time in which at least one of them works counts once.
+class SharedRate {
+ public:
+  void begin(Ticks now);
+  void add(std::uint64_t bytes, Ticks now);
+  void end(Ticks now);
+  double per_s() const { return rate_.per_s(); }
+
+ private:
+  Rate rate_;
+  int at_work_ = 0;
+  Ticks counted_until_ = 0;
+};
+
 struct StoreState {
   StoreState(StoreConfig& config, Disk& its_disk, const Clock& its_clock, std::function<void()> its_wake)
       : disk(its_disk), clock(its_clock), wake(std::move(its_wake)), queue_blocks(config.queue_blocks),
@@ -93,7 +122,7 @@ struct StoreState {
   const kernels::KvCodecKernels codec;
 
   mutable Mutex mutex;
-  CondVar read_wanted;
+  CondVar read_wanted[kReaders];  // by reader
   CondVar write_wanted;
   bool stopping GUARDED_BY(mutex) = false;
   StoreMode mode GUARDED_BY(mutex);
@@ -107,10 +136,13 @@ struct StoreState {
   std::size_t queued_puts GUARDED_BY(mutex) = 0;
   std::uint64_t queued_put_bytes GUARDED_BY(mutex) = 0;
   std::size_t reads_in_work GUARDED_BY(mutex) = 0;
+  bool help_wanted GUARDED_BY(mutex) = false;  // by the first reader
+  SharedRate disk_rate GUARDED_BY(mutex);
+  SharedRate ram_rate GUARDED_BY(mutex);
   std::optional<Ticks> oldest_in_work GUARDED_BY(mutex);  // of the puts at hand
   std::vector<StoreEvent> events GUARDED_BY(mutex);
   StoreCounters counters GUARDED_BY(mutex);  // what is not counted elsewhere
-  Ticks reader_cpu_ns GUARDED_BY(mutex) = 0;
+  Ticks reader_cpu_ns GUARDED_BY(mutex) = 0;  // of all of them
   Ticks writer_cpu_ns GUARDED_BY(mutex) = 0;
   // What a listing that failed answers: nobody has to look whether there is one.
   const std::shared_ptr<const StoreListing> no_listing = std::make_shared<const StoreListing>();
@@ -130,16 +162,5 @@ struct StoreState {
 
 // Processor time of the calling thread.
 Ticks thread_cpu_ns();
-
-// Bytes per second over about the last two seconds of work.
-class Rate {
- public:
-  void add(std::uint64_t bytes, Ticks worked);
-  double per_s() const { return worked_ > 0 ? static_cast<double>(bytes_) * 1e9 / static_cast<double>(worked_) : 0; }
-
- private:
-  std::uint64_t bytes_ = 0;
-  Ticks worked_ = 0;
-};
 
 }  // namespace larder::storage

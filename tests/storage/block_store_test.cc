@@ -5,6 +5,10 @@
 
 #include <sys/stat.h>
 
+#include <chrono>
+#include <thread>
+
+#include "storage/store_reader.h"
 #include "tests/storage/store_rig.h"
 #include "tests/storage/temp_folder.h"
 
@@ -92,6 +96,108 @@ TEST_P(BlockStores, ManyReadsAtOnceAllCome) {
   const StoreCounters counters = rig_->store().counters();
   EXPECT_EQ(counters.read_blocks, blocks.size());
   EXPECT_EQ(counters.queued_gets, 0u);
+}
+
+// A disk whose first reading queue gives no answer until it is released.
+class GatedDisk final : public Disk {
+ public:
+  explicit GatedDisk(Disk& disk) : disk_(disk) {}
+  void release() {
+    MutexLock lock(mutex_);
+    open_ = true;
+    opened_.notify_all();
+  }
+  void pass() {
+    MutexLock lock(mutex_);
+    while (!open_) opened_.wait(mutex_);
+  }
+
+  Result<std::unique_ptr<DiskFile>> open(const std::string& path, OpenAs as, bool direct) override {
+    return disk_.open(path, as, direct);
+  }
+  Status make_folder(const std::string& path) override { return disk_.make_folder(path); }
+  Status remove(const std::string& path) override { return disk_.remove(path); }
+  Status sync_folder(const std::string& path) override { return disk_.sync_folder(path); }
+  Result<std::vector<std::string>> list(const std::string& folder) override { return disk_.list(folder); }
+  Result<bool> exists(const std::string& path) override { return disk_.exists(path); }
+  Result<Space> space(const std::string& path) override { return disk_.space(path); }
+  std::unique_ptr<DiskQueue> make_queue(std::size_t pieces) override;
+  std::string io_path() const override { return disk_.io_path(); }
+
+ private:
+  Disk& disk_;
+  Mutex mutex_;
+  CondVar opened_;
+  bool open_ GUARDED_BY(mutex_) = false;
+  bool gated_ = false;
+};
+
+class GatedQueue final : public DiskQueue {
+ public:
+  GatedQueue(GatedDisk& disk, std::unique_ptr<DiskQueue> queue) : disk_(disk), queue_(std::move(queue)) {}
+  std::size_t pieces() const override { return queue_->pieces(); }
+  std::span<std::byte> piece(std::size_t index) override { return queue_->piece(index); }
+  void submit(const DiskOp& op) override { queue_->submit(op); }
+  DiskDone wait() override {
+    disk_.pass();
+    return queue_->wait();
+  }
+
+ private:
+  GatedDisk& disk_;
+  const std::unique_ptr<DiskQueue> queue_;
+};
+
+std::unique_ptr<DiskQueue> GatedDisk::make_queue(std::size_t pieces) {
+  if (pieces != kReadPieces || gated_) return disk_.make_queue(pieces);
+  gated_ = true;
+  return std::make_unique<GatedQueue>(*this, disk_.make_queue(pieces));
+}
+
+TEST_P(BlockStores, WhatOneReaderCannotTakeAnotherOneReads) {
+  rig_->close();
+  GatedDisk gated(*disk_);
+  StoreRig rig(gated);
+  ASSERT_TRUE(rig.open(config_in(folder_.path()))) << rig.error();
+  std::vector<StoredBlock> blocks;
+  for (std::uint64_t n = 0; n < 24; ++n) blocks.push_back(block_of(1, n, 8, 8192));  // a piece each
+  ASSERT_EQ(rig.put_all(blocks), blocks.size());
+  std::vector<std::vector<std::byte>> into(blocks.size());
+  std::vector<GetBlock> gets;
+  std::set<std::uint64_t> all;
+  for (std::size_t i = 0; i < blocks.size(); ++i) {
+    into[i].resize(blocks[i].payload_bytes());
+    gets.push_back({blocks[i], into[i], rig.ticket()});
+    all.insert(gets.back().ticket);
+  }
+  ASSERT_EQ(rig.store().get(gets), gets.size());
+  const std::size_t others = blocks.size() - kReadPieces;  // the first reader holds as many as it has pieces for
+  const auto deadline = deadline_after(std::chrono::seconds(30));
+  while (rig.store().counters().read_blocks < others && std::chrono::steady_clock::now() < deadline) {
+    std::this_thread::yield();
+  }
+  EXPECT_EQ(rig.store().counters().read_blocks, others);
+  gated.release();
+  for (const auto& [ticket, event] : rig.wait(all)) EXPECT_EQ(event.kind, StoreEvent::Kind::kRead);
+  for (std::size_t i = 0; i < blocks.size(); ++i) EXPECT_EQ(into[i], payload_of(blocks[i]));
+  rig.close();
+}
+
+TEST(SharedRate, CountsTheTimeOfSeveralOnce) {
+  SharedRate rate;
+  EXPECT_EQ(rate.per_s(), 0);
+  rate.begin(1'000'000);
+  rate.begin(1'000'000);
+  rate.add(1000, 2'000'000);
+  rate.add(1000, 2'000'000);
+  EXPECT_DOUBLE_EQ(rate.per_s(), 2e6);  // 2,000 bytes in a millisecond
+  rate.end(2'000'000);
+  rate.add(2000, 4'000'000);
+  rate.end(4'000'000);
+  EXPECT_NEAR(rate.per_s(), 4e6 / 3, 1);
+  rate.begin(900'000'000);  // nobody worked in between
+  rate.add(4000, 901'000'000);
+  EXPECT_NEAR(rate.per_s(), 2e6, 1);
 }
 
 TEST_P(BlockStores, RefusalsAreTyped) {

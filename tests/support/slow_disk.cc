@@ -19,20 +19,21 @@ class SlowQueue final : public DiskQueue {
   std::size_t pieces() const override { return inner_->pieces(); }
   std::span<std::byte> piece(std::size_t index) override { return inner_->piece(index); }
   void submit(const DiskOp& op) override {
-    order_.push_back({op.tag, op.kind == DiskOp::Kind::kRead});
     inner_->submit(op);
+    const bool reads = op.kind == DiskOp::Kind::kRead;
+    order_.push_back({op.tag, reads, reads ? knobs_->next_turn() : 0});
   }
   // In the order in which they were asked for.
   DiskDone wait() override {
-    const auto [tag, is_read] = order_.front();
+    const Asked asked = order_.front();
     order_.pop_front();
-    const auto is_next = [tag = tag](const DiskDone& done) { return done.tag == tag; };
+    const auto is_next = [&](const DiskDone& done) { return done.tag == asked.tag; };
     while (std::none_of(done_.begin(), done_.end(), is_next)) done_.push_back(inner_->wait());
     const auto next = std::find_if(done_.begin(), done_.end(), is_next);
     DiskDone done = std::move(*next);
     done_.erase(next);
-    if (is_read) {
-      knobs_->pass();
+    if (asked.reads) {
+      knobs_->pass(asked.turn);
     } else {
       knobs_->pass_write();
     }
@@ -40,9 +41,15 @@ class SlowQueue final : public DiskQueue {
   }
 
  private:
+  struct Asked {
+    std::uint64_t tag = 0;
+    bool reads = false;
+    std::uint64_t turn = 0;
+  };
+
   const std::unique_ptr<DiskQueue> inner_;
   const std::shared_ptr<SlowDiskKnobs> knobs_;
-  std::deque<std::pair<std::uint64_t, bool>> order_;
+  std::deque<Asked> order_;
   std::vector<DiskDone> done_;
 };
 
@@ -105,13 +112,20 @@ void SlowDiskKnobs::set_delay_us(std::int64_t each_read) {
   delay_us_ = each_read;
 }
 
-void SlowDiskKnobs::pass() {
+std::uint64_t SlowDiskKnobs::next_turn() {
   MutexLock lock(mutex_);
-  while (held_ && passes_ == 0) changed_.wait(mutex_);
+  return asked_++;
+}
+
+void SlowDiskKnobs::pass(std::uint64_t turn) {
+  MutexLock lock(mutex_);
+  while (turn != answered_ || (held_ && passes_ == 0)) changed_.wait(mutex_);
   if (held_) --passes_;
   const auto slow_until = deadline_after(std::chrono::microseconds(delay_us_));
   while (delay_us_ > 0 && changed_.wait_until(mutex_, slow_until)) {
   }
+  ++answered_;
+  changed_.notify_all();
 }
 
 std::function<Result<std::unique_ptr<Disk>>()> slow_disk_over(std::shared_ptr<Disk> inner,
