@@ -118,6 +118,7 @@ class ColdTier final : public sched::TierGate {
     CopyBuffers::Lent buffer;  // null once copied
   };
   struct Restore {
+    kv::ColdNames names;  // of what is to be read, until its arrival has begun
     kv::Arrival arrival;
     std::size_t issued = 0;
     std::size_t answered = 0;
@@ -188,7 +189,7 @@ class ColdTier final : public sched::TierGate {
   void ready_now();
   void all_adopted();
   Restore planned(const kv::Outlook& outlook, const sched::PrefillCost& cost, const sched::SequenceSpec& spec) const;
-  std::uint32_t in_ram(const sched::SequenceSpec& spec) const;
+  std::uint32_t in_ram(const ScopeId& scope, const kv::ColdNames& names) const;
   sched::GateAnswer begin(Restore& restore, const sched::SequenceSpec& spec);
   sched::GateAnswer go_on(Restore& restore, const kv::Outlook& outlook);
   ReadRate read_rate(std::uint32_t blocks, std::uint32_t of_ram, kernels::KvScheme lineage) const;

@@ -31,15 +31,13 @@ bool copy_is_gone(storage::Miss miss) {
 void ColdTier::decline(Restore& restore, const char* why, std::uint64_t& count) {
   restore.note.declined = why;
   restore.done = true;
+  restore.names = {};
   ++count;
 }
 
-// Of the cold blocks of its prompt.
-std::uint32_t ColdTier::in_ram(const sched::SequenceSpec& spec) const {
-  if (!disk_.keeps_in_ram()) return 0;
-  std::vector<BlockKey> keys;
-  for (const kv::StoredName& name : cache_.cold_names(*spec.prompt, *spec.keys)) keys.push_back(name.key);
-  const std::vector<bool> there = disk_.store()->in_ram(spec.keys->scope->id(), keys);
+// How many of these have a copy in memory.
+std::uint32_t ColdTier::in_ram(const ScopeId& scope, const kv::ColdNames& names) const {
+  const std::vector<bool> there = disk_.store()->in_ram(scope, names.keys);
   return static_cast<std::uint32_t>(std::count(there.begin(), there.end(), true));
 }
 
@@ -68,7 +66,12 @@ ColdTier::Restore ColdTier::planned(const kv::Outlook& outlook, const sched::Pre
   restore.cost = cost;
   restore.run = {outlook.cached_tokens / kernels::kBlockTokens * kernels::kBlockTokens, 0};
   restore.run.tokens = outlook.known_tokens - restore.run.position;
-  const ReadRate rate = read_rate(restore.run.blocks(), in_ram(spec), spec.keys->identity->lineage);
+  std::uint32_t of_ram = 0;
+  if (disk_.keeps_in_ram()) {
+    restore.names = cache_.cold_names(*spec.prompt, *spec.keys);
+    of_ram = in_ram(spec.keys->scope->id(), restore.names);
+  }
+  const ReadRate rate = read_rate(restore.run.blocks(), of_ram, spec.keys->identity->lineage);
   restore.plan = plan_restore(restore.run, rate, cost, disk_.always_restores());
   restore.note.tier = "disk";
   restore.note.estimate_ms = restore.plan.estimate_ms;
@@ -113,10 +116,15 @@ sched::GateAnswer ColdTier::begin(Restore& restore, const sched::SequenceSpec& s
     restore.plan.mixed_ms = 0;
     restore.note.estimate_ms = restore.plan.read_ms;
   }
-  Result<kv::Arrival> arrival = cache_.begin_arrival(*spec.prompt, *spec.keys, spec.request, spec.tenant,
-                                                      {restore.plan.head_blocks, ~std::size_t{0}});
+  if (restore.names.keys.empty()) restore.names = cache_.cold_names(*spec.prompt, *spec.keys);
+  Result<kv::Arrival> arrival = kv::Arrival();  // nothing to bring: somebody else does
+  if (!restore.names.keys.empty()) {
+    arrival = cache_.begin_arrival(*spec.prompt, *spec.keys, spec.request, spec.tenant,
+                                   {restore.plan.head_blocks, ~std::size_t{0}, &restore.names});
+  }
   if (arrival.ok() && arrival->open()) {
     restore.arrival = std::move(arrival).value();
+    restore.names = {};
     restore.note.promised = restore.run.tokens - restore.plan.head_blocks * kernels::kBlockTokens;
     restore.last_came = services_.clock.now();
     if (restore.plan.head_blocks == 0) return {true, 0};

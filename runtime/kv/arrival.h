@@ -32,6 +32,7 @@ enum class BlockFate : std::uint8_t { kOnItsWay, kVerified, kMissed };
 struct ColdPart {
   std::size_t skip = 0;
   std::size_t most = ~std::size_t{0};
+  const ColdNames* names = nullptr;  // of the prompt, from earlier: keys that are in it are not made again
 };
 
 class Arrival {

@@ -182,7 +182,7 @@ class CacheCore {
 // it starts or is given up.
 class ArrivalPlan {
  public:
-  ArrivalPlan(CacheCore& core, const std::vector<NodeIndex>& cold, bool waits_above);
+  ArrivalPlan(CacheCore& core, const std::vector<NodeIndex>& cold, bool waits_above, const ColdNames* names = nullptr);
   ~ArrivalPlan();
   ArrivalPlan(const ArrivalPlan&) = delete;
   ArrivalPlan& operator=(const ArrivalPlan&) = delete;

@@ -25,6 +25,17 @@ struct StoredName {
   BlockKey key{};
 };
 
+// The cold blocks of one prompt, the topmost first, with the keys of their copies: made once and handed on, because
+// each takes a few hashes.
+struct ColdNames {
+  std::uint32_t first_position = 0;
+  std::vector<NodeId> nodes;
+  std::vector<BlockKey> keys;
+
+  // Null where the node is not among them, or stands elsewhere now.
+  const BlockKey* key_of(NodeId node, std::uint32_t position) const;
+};
+
 // A sealed node, as it is written down, named for a read, or brought back after a restart.
 struct ColdBlock {
   ScopeId scope{};

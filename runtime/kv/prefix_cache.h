@@ -174,7 +174,7 @@ class PrefixCache {
   // Copies of blocks that left the pool, at most so many; each once, the last first, and not all of a great many.
   std::vector<StoredName> take_cooled(std::size_t most);
   // The copies of the cold blocks that the prompt goes through and nobody is bringing up yet, from the root.
-  std::vector<StoredName> cold_names(const PreparedPrompt& prompt, const PromptKeys& keys) const;
+  ColdNames cold_names(const PreparedPrompt& prompt, const PromptKeys& keys) const;
   // Room for the cold blocks that the prompt goes through, or for a part of them; closed when there are none, or they
   // are on their way.  Errors: kResourceExhausted with the arithmetic; nothing has changed then.
   Result<Arrival> begin_arrival(const PreparedPrompt& prompt, const PromptKeys& keys, RequestId by, TenantId tenant,

@@ -12,13 +12,23 @@ namespace {
 
 using kernels::kBlockTokens;
 
-ColdBlock cold_under(const CacheCore& core, const Node& node, const Identity& identity) {
+// Keys under that identity that were made already; null: not yet.
+struct KnownKeys {
+  const BlockKey* own = nullptr;
+  const BlockKey* parent = nullptr;
+};
+
+ColdBlock cold_under(const CacheCore& core, const Node& node, const Identity& identity, const KnownKeys& known = {}) {
   ColdBlock cold;
   const ScopeSecret& secret = core.tree.facts_of(node.root).scope->secret();
   cold.scope = core.tree.facts_of(node.root).scope->id();
-  cold.key = block_key(secret, identity, node.key);
+  cold.key = known.own != nullptr ? *known.own : block_key(secret, identity, node.key);
   const Node& parent = core.tree.at(node.parent);
-  cold.parent = parent.is_root() ? parent.key : block_key(secret, identity, parent.key);
+  if (parent.is_root()) {
+    cold.parent = parent.key;
+  } else {
+    cold.parent = known.parent != nullptr ? *known.parent : block_key(secret, identity, parent.key);
+  }
   cold.first_position = node.first_position;
   cold.valid = node.valid;
   std::copy(node.tokens.begin(), node.tokens.begin() + node.valid, cold.tokens.begin());
@@ -209,12 +219,27 @@ std::vector<StoredName> PrefixCache::take_cooled(std::size_t most) {
   return names;
 }
 
-std::vector<StoredName> PrefixCache::cold_names(const PreparedPrompt& prompt, const PromptKeys& keys) const {
+const BlockKey* ColdNames::key_of(NodeId node, std::uint32_t position) const {
+  if (position < first_position) return nullptr;
+  const std::size_t index = (position - first_position) / kBlockTokens;
+  return index < nodes.size() && nodes[index] == node ? &keys[index] : nullptr;
+}
+
+ColdNames PrefixCache::cold_names(const PreparedPrompt& prompt, const PromptKeys& keys) const {
   const CacheCore& core = *core_;
   const Walk walk = core.tree.walk(core.tree.find_root(keys), prompt.tokens);
-  std::vector<StoredName> names;
-  for (const NodeIndex index : cold_part(core, walk, core.resident_part(walk).whole.size())) {
-    names.push_back({keys.scope->id(), core.block_key_of(core.tree.at(index))});
+  const std::vector<NodeIndex> cold = cold_part(core, walk, core.resident_part(walk).whole.size());
+  ColdNames names;
+  if (cold.empty()) return names;
+  const RootOf& root = core.tree.facts_of(core.tree.at(cold.front()).root);
+  const Digest256 identity = identity_digest(*root.identity);
+  names.first_position = core.tree.at(cold.front()).first_position;
+  names.nodes.reserve(cold.size());
+  names.keys.reserve(cold.size());
+  for (const NodeIndex index : cold) {
+    const Node& node = core.tree.at(index);
+    names.nodes.push_back(node.id);
+    names.keys.push_back(block_key(root.scope->secret(), identity, node.key));
   }
   return names;
 }
@@ -269,7 +294,7 @@ Result<Arrival> PrefixCache::begin_arrival(const PreparedPrompt& prompt, const P
   cold.erase(cold.begin(), cold.begin() + static_cast<std::ptrdiff_t>(std::min(part.skip, cold.size())));
   cold.resize(std::min(part.most, cold.size()));
   if (cold.empty()) return Arrival();
-  ArrivalPlan plan(core, cold, part.skip > 0);
+  ArrivalPlan plan(core, cold, part.skip > 0, part.names);
   for (std::size_t i = 0; i < resident; ++i) plan.hold(core.tree.at(walk.whole[i]).block);
   const auto need = static_cast<std::uint32_t>(cold.size());
   if (need > core.available()) {
@@ -283,12 +308,18 @@ Result<Arrival> PrefixCache::begin_arrival(const PreparedPrompt& prompt, const P
   return std::move(plan).start();
 }
 
-ArrivalPlan::ArrivalPlan(CacheCore& core, const std::vector<NodeIndex>& cold, bool waits_above) : core_(core) {
+ArrivalPlan::ArrivalPlan(CacheCore& core, const std::vector<NodeIndex>& cold, bool waits_above, const ColdNames* names)
+    : core_(core) {
   state_.used = true;
   state_.waits_above = waits_above;
+  state_.blocks.reserve(cold.size());  // a block's key is its child's parent
   for (const NodeIndex index : cold) {
     const Node& node = core.tree.at(index);
-    state_.blocks.push_back({kNoBlock, node.id, core.cold_of(node)});
+    KnownKeys known;
+    if (names != nullptr) known.own = names->key_of(node.id, node.first_position);
+    if (!state_.blocks.empty()) known.parent = &state_.blocks.back().cold.key;
+    const Identity& identity = *core.tree.facts_of(node.root).identity;
+    state_.blocks.push_back({kNoBlock, node.id, cold_under(core, node, identity, known)});
   }
   state_.fates.assign(cold.size(), BlockFate::kOnItsWay);
   state_.path.reserve(core.tree.at(cold.front()).first_position / kBlockTokens);  // see hold_above

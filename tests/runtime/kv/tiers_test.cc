@@ -27,7 +27,7 @@ void put_below(CacheWorld& world, const std::vector<Token>& prompt) {
   world.serve(tokens_from(1000, 250));
 }
 
-std::vector<StoredName> cold_names(CacheWorld& world, const std::vector<Token>& prompt) {
+ColdNames cold_names(CacheWorld& world, const std::vector<Token>& prompt) {
   const OpenRequest wanted = world.request(prompt);
   return world.cache.cold_names(*wanted.prompt, *wanted.keys);
 }
@@ -109,25 +109,25 @@ TEST(Tiers, WhatLeftThePoolIsToldOnceTheLastFirst) {
   const auto world = small_world();
   const std::vector<Token> prompt = tokens_from(1, 130);
   put_below(*world, prompt);
-  const std::vector<StoredName> cold = cold_names(*world, prompt);
-  ASSERT_EQ(cold.size(), 5u);
+  const ColdNames cold = cold_names(*world, prompt);
+  ASSERT_EQ(cold.keys.size(), 5u);
   std::vector<StoredName> told = world->cache.take_cooled(2);
   ASSERT_EQ(told.size(), 2u);
   for (const StoredName& name : world->cache.take_cooled(100)) told.push_back(name);
   EXPECT_TRUE(world->cache.take_cooled(100).empty());
   ASSERT_EQ(told.size(), 5u);
   // Leaves go first, so the root's block is the last that left.
-  for (std::size_t i = 0; i < told.size(); ++i) EXPECT_EQ(told[i].key, cold[i].key) << i;
+  for (std::size_t i = 0; i < told.size(); ++i) EXPECT_EQ(told[i].key, cold.keys[i]) << i;
 }
 
 TEST(Tiers, WhatIsBackInThePoolOrHasNoCopyAnyMoreIsNotTold) {
   const auto world = small_world();
   const std::vector<Token> prompt = tokens_from(1, 130);
   put_below(*world, prompt);
-  const std::vector<StoredName> cold = cold_names(*world, prompt);
-  world->cache.drop_stored(cold.back().key);
+  const ColdNames cold = cold_names(*world, prompt);
+  world->cache.drop_stored(cold.keys.back());
   EXPECT_EQ(world->restore(prompt), 128u);
-  EXPECT_TRUE(cold_names(*world, prompt).empty());
+  EXPECT_TRUE(cold_names(*world, prompt).keys.empty());
   EXPECT_TRUE(world->cache.take_cooled(100).empty());
 }
 
