@@ -199,6 +199,16 @@ std::vector<bool> BlockStore::in_ram(const ScopeId& scope, std::span<const Block
   return there;
 }
 
+std::vector<BlockKey> BlockStore::ram_keys() const {
+  MutexLock lock(core_->state.mutex);
+  return core_->state.index.ram().keys();
+}
+
+std::uint64_t BlockStore::ram_version() const {
+  MutexLock lock(core_->state.mutex);
+  return core_->state.index.ram().version();
+}
+
 void BlockStore::shred(const ScopeId& scope, std::uint64_t ticket) {
   StoreState& state = core_->state;
   {

@@ -122,6 +122,8 @@ class BlockStore {
   void keep_in_ram(const ScopeId& scope, std::vector<BlockKey> keys);
   // Which of these have a copy in memory now, in their order.
   std::vector<bool> in_ram(const ScopeId& scope, std::span<const BlockKey> keys) const;
+  std::vector<BlockKey> ram_keys() const;  // of all that have one
+  std::uint64_t ram_version() const;       // changes with them
   // From the return of this call nothing of the scope is served or stored. Never refused; its blocks get no kEvicted.
   void shred(const ScopeId& scope, std::uint64_t ticket);
 

@@ -38,6 +38,7 @@ void RamTier::keep(const BlockKey& key, Copy copy, Because why) {
   INVARIANT(added);
   make_room(bytes);
   bytes_ += bytes;
+  ++version_;
   order_.splice(why == Because::kLeftPool ? order_.end() : order_.begin(), one);
 }
 
@@ -59,6 +60,14 @@ void RamTier::erase(const BlockKey& key) {
   bytes_ -= found->second->copy->bytes().size();
   dropped_.splice(dropped_.end(), order_, found->second);
   by_key_.erase(found);
+  ++version_;
+}
+
+std::vector<BlockKey> RamTier::keys() const {
+  std::vector<BlockKey> keys;
+  keys.reserve(by_key_.size());
+  for (const Kept& kept : order_) keys.push_back(kept.key);
+  return keys;
 }
 
 RamTier::Copy RamTier::find(const BlockKey& key) const {

@@ -17,6 +17,7 @@
 #include <span>
 #include <unordered_map>
 #include <utility>
+#include <vector>
 
 #include "runtime/base/ids.h"
 
@@ -58,6 +59,8 @@ class RamTier {
   void read(const BlockKey& key);       // it is in the pool again
   void erase(const BlockKey& key);      // no matter whether it is here
   Copy find(const BlockKey& key) const;  // null: it is not here
+  std::vector<BlockKey> keys() const;    // of all that are here
+  std::uint64_t version() const { return version_; }  // changes with them
   Dropped take_dropped() { return std::exchange(dropped_, {}); }
 
   std::uint64_t cap() const { return cap_; }
@@ -72,6 +75,7 @@ class RamTier {
   std::unordered_map<BlockKey, std::list<Kept>::iterator, DigestHash> by_key_;
   std::uint64_t cap_ = 0;
   std::uint64_t bytes_ = 0;
+  std::uint64_t version_ = 0;
 };
 
 }  // namespace larder::storage

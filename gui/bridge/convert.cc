@@ -281,6 +281,8 @@ TreeNode toQt(const engine::TreeNode& from) {
   to.host_blocks = from.host_blocks;
   to.disk_blocks = from.disk_blocks;
   to.stored_blocks = from.stored_blocks;
+  to.ram_blocks = from.ram_blocks;
+  to.ram_bytes = from.ram_bytes;
   to.pinned = from.pinned;
   to.in_use = from.in_use;
   to.growing = from.growing;

@@ -151,6 +151,8 @@ TreeNode nodeFrom(const Members& from) {
   to.host_blocks = from.count("host_blocks");
   to.disk_blocks = from.count("disk_blocks");
   to.stored_blocks = from.count("stored_blocks");
+  to.ram_blocks = from.count("ram_blocks");
+  to.ram_bytes = from.big("ram_bytes");
   to.pinned = from.flag("pinned");
   to.in_use = from.flag("in_use");
   to.growing = from.flag("growing");

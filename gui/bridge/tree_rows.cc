@@ -25,6 +25,8 @@ void add(TreeSums& into, const TreeSums& from) {
   into.host_blocks += from.host_blocks;
   into.disk_blocks += from.disk_blocks;
   into.stored_blocks += from.stored_blocks;
+  into.ram_blocks += from.ram_blocks;
+  into.ram_bytes += from.ram_bytes;
   into.compute_ms += from.compute_ms;
   into.nodes += from.nodes;
 }
@@ -38,6 +40,8 @@ TreeSums sumsOf(const TreeNode& node) {
   sums.host_blocks = node.host_blocks;
   sums.disk_blocks = node.disk_blocks;
   sums.stored_blocks = node.stored_blocks;
+  sums.ram_blocks = node.ram_blocks;
+  sums.ram_bytes = node.ram_bytes;
   sums.compute_ms = node.compute_ms;
   sums.nodes = 1;
   return sums;

@@ -26,6 +26,8 @@ struct TreeNode {
   std::uint32_t blocks = 0;
   std::uint64_t bytes = 0;
   std::uint32_t device_blocks = 0, host_blocks = 0, disk_blocks = 0, stored_blocks = 0;
+  std::uint32_t ram_blocks = 0;  // of disk_blocks: with a copy in memory
+  std::uint64_t ram_bytes = 0;
   bool pinned = false, in_use = false, growing = false;
   std::uint64_t hits = 0;
   WallTime created = 0, last_hit = 0;
@@ -39,6 +41,7 @@ struct TreeNode {
 struct TreeSums {
   std::uint64_t tokens = 0, blocks = 0, bytes = 0;
   std::uint64_t device_blocks = 0, host_blocks = 0, disk_blocks = 0, stored_blocks = 0;
+  std::uint64_t ram_blocks = 0, ram_bytes = 0;
   double compute_ms = 0;
   std::uint32_t nodes = 0;  // runs, not groups
   bool operator==(const TreeSums&) const = default;

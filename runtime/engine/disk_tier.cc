@@ -230,6 +230,10 @@ Status DiskTier::usable() const {
   return {};
 }
 
+std::vector<BlockKey> DiskTier::ram_keys() const {
+  return keeps_in_ram() ? store_->ram_keys() : std::vector<BlockKey>();
+}
+
 Ticks DiskTier::store_cpu_ns() const { return store_ == nullptr ? 0 : store_->counters().cpu_ns; }
 
 DiskTierState DiskTier::state() const {

@@ -89,6 +89,9 @@ class DiskTier {
   double read_bytes_per_s() const { return read_bytes_per_s_; }
   bool keeps_in_ram() const { return serves() && ram_bytes_ > 0; }
   double ram_bytes_per_s() const { return ram_bytes_per_s_; }
+  // Of all blocks with a copy in memory, and a number that changes with them; none and 0 while none are kept.
+  std::vector<BlockKey> ram_keys() const;
+  std::uint64_t ram_version() const { return keeps_in_ram() ? store_->ram_version() : 0; }
   Ticks store_cpu_ns() const;  // that the store's threads used since it was opened
   DiskTierState& totals() { return totals_; }
   DiskTierState state() const;

@@ -35,6 +35,8 @@ struct TreeNode {
   std::uint32_t host_blocks = 0;
   std::uint32_t disk_blocks = 0;    // on disk only
   std::uint32_t stored_blocks = 0;  // with a durable copy on disk
+  std::uint32_t ram_blocks = 0;     // of disk_blocks: with a copy in memory, as it lies on disk
+  std::uint64_t ram_bytes = 0;      // of those copies
   bool pinned = false;
   bool in_use = false;   // a running sequence reads or writes it
   bool growing = false;  // its tail has a writer

@@ -20,10 +20,12 @@ void SnapshotBuilder::add_tree(Snapshot& all, const Sources& from, std::uint64_t
   for (const auto& model : from.models.all()) {
     versions.emplace_back(model->generation(), model->cache().tree_version());
   }
-  if (tree_ && versions == tree_versions_) {
+  const std::uint64_t ram_version = from.disk.ram_version();
+  if (tree_ && versions == tree_versions_ && ram_version == ram_version_) {
     all.tree = tree_;
     return;
   }
+  const std::vector<BlockKey> in_ram = from.disk.ram_keys();
   auto tree = std::make_shared<std::vector<TreeNode>>();
   from.entries.sweep([&](NodeId node) { return from.models.of(node) != nullptr; });
   const std::vector<entry::Entry> entries = from.entries.list();
@@ -37,7 +39,7 @@ void SnapshotBuilder::add_tree(Snapshot& all, const Sources& from, std::uint64_t
       const kv::BlockFacts end = model->cache().facts(entry.node);
       if (end.node.value != 0) runs.emplace(end.key, entry.name);
     }
-    for (const kv::TreeRow& row : model->cache().describe()) {
+    for (const kv::TreeRow& row : model->cache().describe(model->cache().cold_among(in_ram))) {
       TreeNode node = tree_node(row, *model->loaded(), row_ns, on_device);
       if (const auto name = names.find(row.id); name != names.end()) {
         node.label = name->second;
@@ -50,6 +52,7 @@ void SnapshotBuilder::add_tree(Snapshot& all, const Sources& from, std::uint64_t
   }
   tree_ = std::move(tree);
   tree_versions_ = std::move(versions);
+  ram_version_ = ram_version;
   tree_epoch_ = epoch;
   all.tree = tree_;
 }
@@ -69,6 +72,8 @@ TreeNode tree_node(const kv::TreeRow& row, const LoadedModel& model, double row_
   (on_device ? node.device_blocks : node.host_blocks) = row.resident_blocks;
   node.disk_blocks = row.blocks - row.resident_blocks;
   node.stored_blocks = row.stored_blocks;
+  node.ram_blocks = row.ram_blocks;
+  node.ram_bytes = kernels::kept_bytes(row.lineage, row.ram_position, row.ram_blocks, model.layout);
   node.pinned = row.pinned;
   node.in_use = row.in_use;
   node.growing = row.growing;

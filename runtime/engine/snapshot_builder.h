@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SnapshotBuilder: copies what the engine thread owns into one immutable SnapshotState, between steps.
-// Ensures:  the tree is copied again only when it changed; every total is the sum of its parts at that moment.
+// Ensures:  the tree is copied again only when it, or what has a copy in memory, changed; every total is the sum of its
+//           parts at that moment.
 // Threads:  engine thread.
 #pragma once
 
@@ -58,6 +59,7 @@ class SnapshotBuilder {
   std::uint64_t epoch_ = 0;
   std::uint64_t tree_epoch_ = 0;
   TreeVersions tree_versions_;
+  std::uint64_t ram_version_ = 0;  // of the copies in memory that tree_ names
   std::shared_ptr<const std::vector<TreeNode>> tree_;
   std::deque<std::pair<Ticks, std::uint64_t>> decode_marks_;  // decode rows of the last 5 s
 };

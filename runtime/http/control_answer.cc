@@ -142,9 +142,10 @@ void write(JsonWriter& out, const Section& s) {
 void write(JsonWriter& out, const engine::TreeNode& n) {
   object(out, "id", n.id, "parent", n.parent, "tenant", n.tenant, "model", n.model, "first_position", n.first_position,
          "tokens", n.tokens, "blocks", n.blocks, "bytes", n.bytes, "device_blocks", n.device_blocks, "host_blocks",
-         n.host_blocks, "disk_blocks", n.disk_blocks, "stored_blocks", n.stored_blocks, "pinned", n.pinned, "in_use",
-         n.in_use, "growing", n.growing, "hits", n.hits, "created", n.created, "last_hit", n.last_hit, "compute_ms",
-         n.compute_ms, "made_by", n.made_by, "label", n.label, "lineage", n.lineage);
+         n.host_blocks, "disk_blocks", n.disk_blocks, "stored_blocks", n.stored_blocks, "ram_blocks", n.ram_blocks,
+         "ram_bytes", n.ram_bytes, "pinned", n.pinned, "in_use", n.in_use, "growing", n.growing, "hits", n.hits,
+         "created", n.created, "last_hit", n.last_hit, "compute_ms", n.compute_ms, "made_by", n.made_by, "label",
+         n.label, "lineage", n.lineage);
 }
 
 void write(JsonWriter& out, const engine::Usage& u) {

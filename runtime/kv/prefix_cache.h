@@ -145,8 +145,8 @@ class PrefixCache {
   // What the node's block is called outside this process.  Errors: kNotFound; kConflict (it still grows); kUnavailable
   // (the weights' digest is not known: nothing of it may leave memory).
   Result<BlockKey> key_of(NodeId node) const;
-  std::vector<TreeRow> describe() const;  // parents before children
-  std::uint64_t tree_version() const;     // changes whenever describe() would
+  std::vector<TreeRow> describe(const CopiedNodes& copied = {}) const;  // parents before children
+  std::uint64_t tree_version() const;                                   // changes whenever describe() would
   CacheCounts counts() const;
   std::vector<TenantUse> use_by_tenant() const;
   const BlockPool& pool() const;
@@ -163,6 +163,7 @@ class PrefixCache {
   bool mark_stored(NodeId node);          // its copy is durable; false: the node is gone, so drop the copy
   void drop_stored(const BlockKey& key);  // the copy is gone; a cold node goes with it, and all below
   std::optional<NodeId> find_stored(const BlockKey& key) const;
+  CopiedNodes cold_among(std::span<const BlockKey> copies) const;  // the cold nodes of these, as far as they are here
   // The copies from the root to the node; empty when one has none.
   std::vector<BlockKey> stored_path(NodeId node) const;
   std::optional<ScopeId> scope_of(NodeId node) const;

@@ -173,6 +173,17 @@ std::optional<NodeId> PrefixCache::find_stored(const BlockKey& key) const {
   return found->second;
 }
 
+CopiedNodes PrefixCache::cold_among(std::span<const BlockKey> copies) const {
+  const CacheCore& core = *core_;
+  CopiedNodes cold;
+  for (const BlockKey& copy : copies) {
+    const auto found = core.stored_nodes.find(copy);
+    if (found == core.stored_nodes.end()) continue;
+    if (!core.tree.at(core.tree.find(found->second)).resident()) cold.insert(found->second);
+  }
+  return cold;
+}
+
 std::vector<BlockKey> PrefixCache::stored_path(NodeId node) const {
   const CacheCore& core = *core_;
   std::vector<BlockKey> path;

@@ -6,12 +6,16 @@
 
 #include <cstdint>
 #include <string>
+#include <unordered_set>
 
 #include "kernels/layout/kv_codec.h"
 #include "runtime/base/clock.h"
 #include "runtime/base/ids.h"
 
 namespace larder::kv {
+
+// Nodes whose copy on a lower tier has a copy in memory.
+using CopiedNodes = std::unordered_set<NodeId>;
 
 struct TreeRow {
   NodeId id{};      // of the run's last block
@@ -22,6 +26,8 @@ struct TreeRow {
   std::uint32_t blocks = 0;
   std::uint32_t resident_blocks = 0;  // in the pool
   std::uint32_t stored_blocks = 0;    // with a copy on a lower tier
+  std::uint32_t ram_blocks = 0;       // of those not in the pool, in the nodes that were named as copied in memory
+  std::uint32_t ram_position = 0;     // of the first of them
   bool pinned = false;
   bool in_use = false;     // a running sequence reads or writes it
   bool growing = false;    // its tail has a writer

@@ -34,7 +34,7 @@ TreeRow row_of(const CacheCore& core, const Node& node, NodeId parent) {
   return row;
 }
 
-void extend_row(TreeRow& row, const Node& node) {
+void extend_row(TreeRow& row, const Node& node, const CopiedNodes& copied) {
   row.id = node.id;
   row.tokens += node.valid;
   row.blocks += 1;
@@ -42,6 +42,9 @@ void extend_row(TreeRow& row, const Node& node) {
   row.stored_blocks += node.stored ? 1 : 0;
   row.hits = node.hits;
   row.last_hit = node.last_hit;
+  if (node.resident() || !copied.contains(node.id)) return;
+  if (row.ram_blocks == 0) row.ram_position = node.first_position;
+  row.ram_blocks += 1;
 }
 
 }  // namespace
@@ -54,7 +57,7 @@ NodeIndex CacheCore::run_start(NodeIndex index) const {
   }
 }
 
-std::vector<TreeRow> PrefixCache::describe() const {
+std::vector<TreeRow> PrefixCache::describe(const CopiedNodes& copied) const {
   const CacheCore& core = *core_;
   std::vector<TreeRow> rows;
   std::vector<std::pair<NodeIndex, NodeId>> open;  // where a row starts, id of the row above
@@ -67,10 +70,10 @@ std::vector<TreeRow> PrefixCache::describe() const {
     open.pop_back();
     const Node* node = &core.tree.at(start);
     TreeRow row = row_of(core, *node, above);
-    extend_row(row, *node);
+    extend_row(row, *node, copied);
     while (node->children.size() == 1 && same_row(core, *node, core.tree.at(node->children.front()))) {
       node = &core.tree.at(node->children.front());
-      extend_row(row, *node);
+      extend_row(row, *node, copied);
     }
     for (auto child = node->children.rbegin(); child != node->children.rend(); ++child) {
       open.emplace_back(*child, row.id);
@@ -95,7 +98,7 @@ Result<std::vector<TreeRow>> PrefixCache::locate(NodeId id) const {
     if (i == 0 || !same_row(core, core.tree.at(path[i - 1]), node)) {
       rows.push_back(row_of(core, node, rows.empty() ? NodeId{} : rows.back().id));
     }
-    extend_row(rows.back(), node);
+    extend_row(rows.back(), node, {});
   }
   return rows;
 }

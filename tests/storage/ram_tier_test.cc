@@ -47,6 +47,31 @@ TEST(RamTier, WhatIsWrittenTakesFreeRoomOnlyAndGoesFirst) {
   EXPECT_EQ(here(ram, 6), (Found{0, 1, 5})) << "the newest of those that are in the pool as well";
 }
 
+TEST(RamTier, ItsVersionChangesWithItsKeysAndWithNothingElse) {
+  RamTier ram;
+  ram.set_cap(2 * kPage);
+  EXPECT_TRUE(ram.keys().empty());
+  std::uint64_t before = ram.version();
+  const auto changed = [&] { return std::exchange(before, ram.version()) != before; };
+  ram.keep(key_of(1, 0), copy(), Because::kLeftPool);
+  EXPECT_TRUE(changed());
+  ram.keep(key_of(1, 1), copy(), Because::kWritten);
+  EXPECT_TRUE(changed());
+  ram.keep(key_of(1, 2), copy(3), Because::kWritten);  // no room
+  ram.left_pool(key_of(1, 0));
+  ram.read(key_of(1, 0));
+  ram.erase(key_of(1, 9));
+  EXPECT_FALSE(changed());
+  std::vector<BlockKey> keys = ram.keys();
+  std::sort(keys.begin(), keys.end());
+  std::vector<BlockKey> wanted{key_of(1, 0), key_of(1, 1)};
+  std::sort(wanted.begin(), wanted.end());
+  EXPECT_EQ(keys, wanted);
+  ram.set_cap(kPage);
+  EXPECT_TRUE(changed());
+  EXPECT_EQ(ram.keys().size(), 1u);
+}
+
 TEST(RamTier, WhatLeftThePoolPushesOutWhatLeftItBefore) {
   RamTier ram;
   ram.set_cap(3 * kPage);

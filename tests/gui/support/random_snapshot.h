@@ -84,10 +84,10 @@ inline void fill(Filler& f, kv::Verdict& v) {
 }
 
 inline void fill(Filler& f, engine::TreeNode& n) {
-  auto& [id, parent, tenant, model, first, tokens, blocks, bytes, device, host, disk, stored, pinned, in_use, growing,
-         hits, created, last_hit, compute_ms, made_by, label, lineage] = n;
-  f.fill(id, parent, tenant, model, first, tokens, blocks, bytes, device, host, disk, stored, pinned, in_use, growing,
-         hits, created, last_hit, compute_ms, made_by, label, lineage);
+  auto& [id, parent, tenant, model, first, tokens, blocks, bytes, device, host, disk, stored, ram, ram_bytes, pinned,
+         in_use, growing, hits, created, last_hit, compute_ms, made_by, label, lineage] = n;
+  f.fill(id, parent, tenant, model, first, tokens, blocks, bytes, device, host, disk, stored, ram, ram_bytes, pinned,
+         in_use, growing, hits, created, last_hit, compute_ms, made_by, label, lineage);
 }
 
 inline void fill(Filler& f, engine::RequestRecord& r) {

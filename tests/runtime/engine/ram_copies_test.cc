@@ -55,6 +55,43 @@ TEST_P(RamCopiesOn, WhatLeavesThePoolIsCopiedAndComesBackWithoutTheDisk) {
   EXPECT_EQ(after.ram_cap_bytes, 67108864u);
 }
 
+TEST_P(RamCopiesOn, TheTreeTellsWhichColdBlocksHaveOne) {
+  const auto made = make(kSmallPool);
+  EngineRig& rig = *made;
+  const std::vector<Token> tokens = prompt(400);
+  ASSERT_TRUE(ask(rig, rig.admin(), tokens).ok());
+  wait_stored(rig);
+  set_ram(rig, "67108864");
+  ASSERT_TRUE(ask(rig, rig.admin(), prompt(40)).ok());
+  ASSERT_TRUE(wait_copies(rig, 1));  // the store has its cap
+  push_out(rig);
+  wait_stored(rig);
+  struct Sums {
+    std::uint64_t cold = 0, copied = 0, bytes = 0;
+  };
+  const auto sums = [](const Snapshot& seen) {
+    Sums all;
+    for (const TreeNode& node : *seen.tree) {
+      EXPECT_LE(node.ram_blocks, node.disk_blocks);
+      all.cold += node.disk_blocks;
+      all.copied += node.ram_blocks;
+      all.bytes += node.ram_bytes;
+    }
+    return all;
+  };
+  // All that left the pool has its copy in the end.
+  ASSERT_TRUE(rig.wait_until([&](const Snapshot& seen) {
+    const Sums now = sums(seen);
+    return now.copied >= 12 && now.copied == now.cold && now.copied <= seen.store.ram_blocks;
+  }));
+  const auto seen = rig.fresh(rig.admin());
+  EXPECT_EQ(sums(*seen).bytes, sums(*seen).copied * seen->pool.block_bytes);
+  // What nobody moved in the tree is told as well.
+  set_ram(rig, "0");
+  ASSERT_TRUE(rig.wait_until([&](const Snapshot& now) { return sums(now).copied == 0; }));
+  EXPECT_EQ(sums(*rig.fresh(rig.admin())).bytes, 0u);
+}
+
 TEST_P(RamCopiesOn, WithoutThemTheDiskAnswers) {
   const auto made = make(kSmallPool);
   EngineRig& rig = *made;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the cold blocks of a prompt are called: keys that are made once and carried to what reads them.
+// What the cold blocks of a prompt are called: keys that are made once and carried to what reads them, and what copies
+// of them in memory do to the rows of the tree.
 #include <gtest/gtest.h>
 
 #include "tests/runtime/kv/cache_world.h"
@@ -47,6 +48,19 @@ class ColdNamesOf : public ::testing::Test {
     }
   }
 
+  // Blocks that the rows count as copied, and where the first of them stands.
+  std::pair<std::uint32_t, std::uint32_t> copied_of(std::span<const BlockKey> copies) {
+    const CopiedNodes copied = world_.cache.cold_among(copies);
+    std::pair<std::uint32_t, std::uint32_t> sum{0, 0};
+    for (const TreeRow& row : world_.cache.describe(copied)) {
+      EXPECT_LE(row.ram_blocks, row.blocks - row.resident_blocks);
+      sum.first += row.ram_blocks;
+      if (row.ram_blocks > 0) sum.second = row.ram_position;
+    }
+    EXPECT_EQ(sum.first, copied.size());
+    return sum;
+  }
+
   CacheWorld world_{{.blocks = 8, .longest = 4, .lower_tier = true}};
   const std::vector<Token> prompt_ = tokens_from(1, 130);
   ColdNames names_;
@@ -83,6 +97,17 @@ TEST_F(ColdNamesOf, KeysOfOtherNodesOrPlacesAreMadeAgain) {
   EXPECT_EQ(names_.key_of(names_.nodes[3], 96), &names_.keys[3]);
   EXPECT_EQ(names_.key_of(names_.nodes[3], 64), nullptr);
   EXPECT_EQ(names_.key_of(names_.nodes[3], 32 * 99), nullptr);
+}
+
+TEST_F(ColdNamesOf, ARowCountsItsColdBlocksThatAreCopiedInMemory) {
+  const std::vector<BlockKey>& keys = names_.keys;
+  EXPECT_EQ(copied_of({}), std::pair(0u, 0u));
+  EXPECT_EQ(copied_of(keys), std::pair(5u, 0u));
+  EXPECT_EQ(copied_of(std::span(keys).subspan(2, 2)), std::pair(2u, 64u));
+  EXPECT_EQ(copied_of(std::vector<BlockKey>{BlockKey{}, keys[4]}), std::pair(1u, 128u)) << "one that is not here";
+  for (const TreeRow& row : world_.cache.describe()) EXPECT_EQ(row.ram_blocks, 0u);
+  EXPECT_EQ(world_.restore(prompt_), 130u);
+  EXPECT_EQ(copied_of(keys), std::pair(0u, 0u)) << "they are in the pool again";
 }
 
 }  // namespace
