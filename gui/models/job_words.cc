@@ -24,7 +24,7 @@ void codecFacts(Facts& facts, const JobInfo& job) {
   facts.push_back({JobWords::tr("Bytes before and after"),
                    QStringLiteral("%1 \u2192 %2").arg(bytesText(codec.bytes_before), bytesText(codec.bytes_after))});
   if (codec.error > 0) {
-    facts.push_back({JobWords::tr("Off by, on blocks of this model"),
+    facts.push_back({JobWords::tr("Rounding error"),
                      QStringLiteral("%1\u00a0%").arg(QLocale().toString(codec.error * 100, 'f', 2))});
   }
   if (codec.compute_tokens == 0) return;

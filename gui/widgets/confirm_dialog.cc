@@ -10,6 +10,11 @@
 #include "gui/theme/theme.h"
 
 namespace larder::gui {
+namespace {
+
+constexpr int kFigureColumns = 2;
+
+}  // namespace
 
 ConfirmDialog::ConfirmDialog(const Theme& theme, const Question& question, QWidget* parent)
     : QDialog(parent), act_(new QPushButton(question.verb)) {
@@ -24,6 +29,12 @@ ConfirmDialog::ConfirmDialog(const Theme& theme, const Question& question, QWidg
   title->setFont(theme.font(TextSize::kEmphasis, true));
   title->setWordWrap(true);
   column->addWidget(title);
+  if (!question.figures.isEmpty()) {
+    auto* figures = new FigureGrid(theme, kFigureColumns, this);
+    figures->setObjectName(QStringLiteral("confirmFigures"));
+    column->addWidget(figures);
+    figures->setFigures(question.figures);
+  }
   auto* text = new QLabel(question.text);
   text->setObjectName(QStringLiteral("confirmText"));
   text->setTextFormat(Qt::PlainText);

@@ -5,6 +5,9 @@
 #pragma once
 
 #include <QDialog>
+#include <QVector>
+
+#include "gui/widgets/figure_grid.h"
 
 class QLineEdit;
 class QPushButton;
@@ -15,10 +18,11 @@ class Theme;
 
 struct Question {
   QString title;         // "Delete the tenant coder?"
-  QString text;          // what goes with it, in figures
+  QString text;          // what goes with it
   QString verb;          // on the button
   QString name_to_type;  // empty: none
   bool harmless = false;  // it can be undone: the button looks like any other
+  QVector<CaptionedFigure> figures{};  // above the text
 };
 
 class ConfirmDialog final : public QDialog {

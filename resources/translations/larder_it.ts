@@ -189,8 +189,8 @@
         <translation>Byte prima e dopo</translation>
     </message>
     <message>
-        <source>Off by, on blocks of this model</source>
-        <translation>Scarto, sui blocchi di questo modello</translation>
+        <source>Rounding error</source>
+        <translation>Errore di arrotondamento</translation>
     </message>
     <message>
         <source>Tokens to compute</source>
@@ -4284,8 +4284,8 @@
         <translation>Ricalcola esatto…</translation>
     </message>
     <message>
-        <source>smaller on disk, and not bit for bit</source>
-        <translation>più piccolo su disco, e non bit per bit</translation>
+        <source>smaller on disk, but rounded</source>
+        <translation>più piccolo su disco, arrotondato</translation>
     </message>
     <message>
         <source>%1 to compute</source>
@@ -4541,6 +4541,10 @@
     <message>
         <source>It is computed as a request is, between the others, and can be stopped.</source>
         <translation>Viene calcolato come una richiesta, fra le altre, e si può fermare.</translation>
+    </message>
+    <message>
+        <source>Answers that reuse it are then close to the exact ones and not bit for bit the same; each says so. Computing it exactly again undoes this.</source>
+        <translation>Le risposte che lo riusano sono poi vicine a quelle esatte, non identiche bit per bit, e ognuna lo dice. Ricalcolarlo esatto annulla tutto.</translation>
     </message>
 </context>
 <context>

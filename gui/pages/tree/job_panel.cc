@@ -11,6 +11,7 @@
 #include "gui/bridge/tree_rows.h"
 #include "gui/models/job_words.h"
 #include "gui/theme/theme.h"
+#include "gui/widgets/fact_rows.h"
 
 namespace larder::gui {
 namespace {
@@ -66,11 +67,13 @@ JobPanel::Row JobPanel::makeRow() {
   row.bar->setTextVisible(false);
   row.cancel = new QPushButton(tr("Stop"));
   row.cancel->setObjectName(QStringLiteral("jobCancel"));
-  row.facts = new QLabel;
+  row.facts = new FactRows(theme_, TextSize::kSmall);
   row.facts->setObjectName(QStringLiteral("jobFacts"));
-  row.facts->setWordWrap(true);
-  row.facts->setTextFormat(Qt::PlainText);
-  row.facts->setTextInteractionFlags(Qt::TextSelectableByMouse);
+  row.remarks = new QLabel;
+  row.remarks->setObjectName(QStringLiteral("jobRemarks"));
+  row.remarks->setWordWrap(true);
+  row.remarks->setTextFormat(Qt::PlainText);
+  row.remarks->setTextInteractionFlags(Qt::TextSelectableByMouse);
   auto* column = new QVBoxLayout(row.box);
   column->setContentsMargins(0, 0, 0, 0);
   column->setSpacing(4);
@@ -83,6 +86,7 @@ JobPanel::Row JobPanel::makeRow() {
   middle->addWidget(row.cancel);
   column->addLayout(middle);
   column->addWidget(row.facts);
+  column->addWidget(row.remarks);
   connect(row.cancel, &QPushButton::clicked, this,
           [this, button = row.cancel] { Q_EMIT cancelWanted(button->property("job").toULongLong()); });
   row.box->hide();
@@ -101,17 +105,17 @@ void JobPanel::showRow(Row& row, const JobInfo& job, const SnapshotView& view, b
   row.cancel->setEnabled(verbs);
   row.cancel->setAccessibleName(tr("Stop: %1").arg(title));
   row.cancel->setProperty("job", QVariant::fromValue(static_cast<qulonglong>(job.id.value)));
+  const FactRows::Facts facts = jobFacts(job, blockBytesOf(view, job.node));
+  row.facts->setFacts(facts);
+  row.facts->setVisible(!facts.isEmpty());
   QStringList lines;
-  for (const auto& [name, value] : jobFacts(job, blockBytesOf(view, job.node))) {
-    lines.push_back(QStringLiteral("%1: %2").arg(name, value));
-  }
-  if (job.done && lines.isEmpty() && job.error.isEmpty()) lines.push_back(tr("There was nothing to do."));
+  if (job.done && facts.isEmpty() && job.error.isEmpty()) lines.push_back(tr("There was nothing to do."));
   if (!job.error.isEmpty()) lines.push_back(job.error);
   if (!job.warning.isEmpty()) {
     lines.push_back(tr("The next request reused less than half of it:") + QLatin1Char('\n') + job.warning);
   }
-  row.facts->setText(lines.join(QLatin1Char('\n')));
-  row.facts->setVisible(!lines.isEmpty());
+  row.remarks->setText(lines.join(QLatin1Char('\n')));
+  row.remarks->setVisible(!lines.isEmpty());
   row.box->show();
 }
 
@@ -133,7 +137,7 @@ void JobPanel::restyle() {
   for (const Row& row : rows_) {
     row.title->setFont(theme_.font(TextSize::kBody));
     row.state->setFont(theme_.font(TextSize::kBody, true));
-    row.facts->setFont(theme_.font(TextSize::kSmall));
+    row.remarks->setFont(theme_.font(TextSize::kSmall));
   }
 }
 

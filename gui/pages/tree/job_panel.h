@@ -16,6 +16,7 @@ class QPushButton;
 
 namespace larder::gui {
 
+class FactRows;
 class Theme;
 
 inline constexpr int kJobsShown = 3;
@@ -38,7 +39,8 @@ class JobPanel final : public QWidget {
     QLabel* state = nullptr;
     QProgressBar* bar = nullptr;
     QPushButton* cancel = nullptr;
-    QLabel* facts = nullptr;
+    FactRows* facts = nullptr;
+    QLabel* remarks = nullptr;
     std::uint64_t job = 0;
   };
 

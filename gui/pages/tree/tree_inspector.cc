@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "gui/pages/tree/tree_inspector.h"
 
-#include <QGridLayout>
 #include <QHBoxLayout>
 #include <QLabel>
 #include <QMenu>
@@ -45,7 +44,7 @@ TreeInspector::TreeInspector(const Theme& theme, QWidget* parent)
       head_(new QLabel(tr("Inspector"))),
       title_(new QLabel),
       chips_(new QHBoxLayout),
-      facts_(new QGridLayout),
+      facts_(new FactRows(theme, TextSize::kBody)),
       verbs_head_(new QLabel(tr("What you can do"))),
       pin_(new VerbButton(theme, QStringLiteral("pin"), tr("Pin"), QStringLiteral("P"), false)),
       unpin_(new VerbButton(theme, QStringLiteral("unpin"), tr("Unpin"), QStringLiteral("P"), false)),
@@ -67,10 +66,8 @@ TreeInspector::TreeInspector(const Theme& theme, QWidget* parent)
   chips_->setSpacing(6);
   chips_->addStretch(1);
   column->addLayout(chips_);
-  facts_->setHorizontalSpacing(8);
-  facts_->setVerticalSpacing(4);
-  facts_->setColumnStretch(1, 1);
-  column->addLayout(facts_);
+  facts_->setObjectName(QStringLiteral("inspectorFacts"));
+  column->addWidget(facts_);
   column->addSpacing(4);
   column->addWidget(verbs_head_);
   pin_->setObjectName(QStringLiteral("pinButton"));
@@ -104,31 +101,6 @@ TreeInspector::TreeInspector(const Theme& theme, QWidget* parent)
   connect(jobs_, &JobPanel::cancelWanted, this, &TreeInspector::cancelWanted);
   connect(&theme, &Theme::changed, this, &TreeInspector::restyle);
   restyle();
-}
-
-void TreeInspector::setFacts(const QVector<std::pair<QString, QString>>& facts) {
-  while (fact_names_.size() < facts.size()) {
-    const int row = static_cast<int>(fact_names_.size());
-    auto* name = new QLabel;
-    auto* value = new QLabel;
-    value->setAlignment(Qt::AlignRight | Qt::AlignVCenter);
-    value->setTextInteractionFlags(Qt::TextSelectableByMouse);
-    value->setWordWrap(true);
-    facts_->addWidget(name, row, 0, Qt::AlignTop);
-    facts_->addWidget(value, row, 1);
-    fact_names_.push_back(name);
-    fact_values_.push_back(value);
-    name->setEnabled(false);
-    value->setFont(theme_.font(TextSize::kBody, true));
-  }
-  for (qsizetype i = 0; i < fact_names_.size(); ++i) {
-    const bool used = i < facts.size();
-    fact_names_[i]->setVisible(used);
-    fact_values_[i]->setVisible(used);
-    if (!used) continue;
-    fact_names_[i]->setText(facts[i].first);
-    fact_values_[i]->setText(facts[i].second);
-  }
 }
 
 void TreeInspector::setChips(const QVector<QString>& texts) {
@@ -167,18 +139,14 @@ void TreeInspector::showRow(const SnapshotView& view, std::uint64_t key, bool ve
   if (row == nullptr) {
     title_->setText(tr("Nothing selected"));
     setChips({});
-    setFacts({{tr("Select a box in the tree to see what it holds."), QString()}});
+    facts_->setFacts({{tr("Select a box in the tree to see what it holds."), QString()}});
     return;
   }
   title_->setText(tree.labelOf(*row, view));
   const TenantInfo* tenant = findTenant(view, row->tenant);
   if (node == nullptr) {
     setChips({});
-    setFacts({{tr("Tokens"), countText(row->all.tokens)},
-              {tr("Blocks"), countText(row->all.blocks)},
-              {tr("Bytes"), bytesText(row->all.bytes)},
-              {tr("Runs"), countText(row->all.nodes)},
-              {tr("To compute"), row->all.compute_ms > 0 ? durationText(row->all.compute_ms) : noData()}});
+    facts_->setFacts(groupFacts(row->all));
     return;
   }
   QVector<QString> chips{tenant != nullptr ? tenant->name : noData()};
@@ -187,17 +155,7 @@ void TreeInspector::showRow(const SnapshotView& view, std::uint64_t key, bool ve
   if (isRounded(node->lineage)) chips.push_back(tr("rounded to %1").arg(node->lineage));
   if (node->growing) chips.push_back(tr("growing"));
   setChips(chips);
-  const Tier tier = node->device_blocks > 0 ? Tier::kDevice : node->host_blocks > 0 ? Tier::kHost : Tier::kDisk;
-  setFacts(
-      {{tr("Tokens"), tr("%1 \u00b7 %n blocks", nullptr, static_cast<int>(node->blocks)).arg(countText(node->tokens))},
-       {tr("From position"), countText(node->first_position)},
-       {tr("Where"), QStringLiteral("%1 \u00b7 %2").arg(tierLabel(tier), bytesText(node->bytes))},
-       {tr("With all below"), tr("%1 tokens \u00b7 %2").arg(countText(row->all.tokens), bytesText(row->all.bytes))},
-       {tr("Hits"), node->hits == 0
-                        ? tr("none yet")
-                        : tr("%1, last %2 ago").arg(countText(node->hits), agoText(node->last_hit, view.at))},
-       {tr("To compute again"), node->compute_ms > 0 ? durationText(node->compute_ms) : noData()},
-       {tr("In use"), node->in_use ? tr("by a running request") : tr("no")}});
+  facts_->setFacts(runFacts(*node, *row, view.at));
   pin_->setCost(
       tr("takes %1 of %2 pin budget left").arg(bytesText(unpinnedPathBytes(tree, index)), bytesText(budgetLeft(view))));
   unpin_->setCost(tr("lets it give way under pressure"));
@@ -210,11 +168,35 @@ void TreeInspector::showRow(const SnapshotView& view, std::uint64_t key, bool ve
   showRequests(view, *node);
 }
 
+FactRows::Facts TreeInspector::groupFacts(const TreeSums& all) {
+  FactRows::Facts facts{{tr("Tokens"), countText(all.tokens)},
+              {tr("Blocks"), countText(all.blocks)},
+              {tr("Bytes"), bytesText(all.bytes)},
+              {tr("Runs"), countText(all.nodes)},
+              {tr("To compute"), all.compute_ms > 0 ? durationText(all.compute_ms) : noData()}};
+  return facts;
+}
+
+FactRows::Facts TreeInspector::runFacts(const TreeNode& node, const TreeRow& row, WallTime now) {
+  const Tier tier = node.device_blocks > 0 ? Tier::kDevice : node.host_blocks > 0 ? Tier::kHost : Tier::kDisk;
+  const bool hit = node.hits > 0;
+  FactRows::Facts facts{
+      {tr("Tokens"), tr("%1 \u00b7 %n blocks", nullptr, static_cast<int>(node.blocks)).arg(countText(node.tokens))},
+      {tr("From position"), countText(node.first_position)},
+      {tr("Where"), QStringLiteral("%1 \u00b7 %2").arg(tierLabel(tier), bytesText(node.bytes))},
+      {tr("With all below"), tr("%1 tokens \u00b7 %2").arg(countText(row.all.tokens), bytesText(row.all.bytes))},
+      {tr("Hits"),
+       hit ? tr("%1, last %2 ago").arg(countText(node.hits), agoText(node.last_hit, now)) : tr("none yet")},
+      {tr("To compute again"), node.compute_ms > 0 ? durationText(node.compute_ms) : noData()},
+      {tr("In use"), node.in_use ? tr("by a running request") : tr("no")}};
+  return facts;
+}
+
 void TreeInspector::showTierCosts(const TreeNode& node, std::uint64_t block_bytes) {
   const auto bytes = [block_bytes](std::uint32_t blocks) { return bytesText(blocks * block_bytes); };
   move_->setCost(tr("%1 in memory, %2 on disk").arg(bytes(node.blocks - node.disk_blocks), bytes(node.stored_blocks)));
   verify_->setCost(tr("reads %1 from disk").arg(bytes(node.stored_blocks)));
-  compress_->setCost(tr("smaller on disk, and not bit for bit"));
+  compress_->setCost(tr("smaller on disk, but rounded"));
   decompress_->setCost(tr("%1 to compute").arg(durationText(node.compute_ms)));
 }
 
@@ -277,7 +259,6 @@ void TreeInspector::restyle() {
     label->setFont(theme_.font(TextSize::kSmall));
     label->setEnabled(false);
   }
-  for (QLabel* value : std::as_const(fact_values_)) value->setFont(theme_.font(TextSize::kBody, true));
 }
 
 }  // namespace larder::gui

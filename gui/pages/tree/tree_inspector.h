@@ -7,8 +7,8 @@
 #include <QWidget>
 
 #include "gui/bridge/view.h"
+#include "gui/widgets/fact_rows.h"
 
-class QGridLayout;
 class QHBoxLayout;
 class QLabel;
 class QPushButton;
@@ -45,8 +45,9 @@ class TreeInspector final : public QWidget {
   void requestWanted(quint64 id);
 
  private:
-  void setFacts(const QVector<std::pair<QString, QString>>& facts);
   void setChips(const QVector<QString>& texts);
+  static FactRows::Facts groupFacts(const struct TreeSums& all);
+  static FactRows::Facts runFacts(const struct TreeNode& node, const struct TreeRow& row, WallTime now);
   void showTierCosts(const struct TreeNode& node, std::uint64_t block_bytes);
   void showRequests(const SnapshotView& view, const struct TreeNode& node);
   void restyle();
@@ -57,8 +58,7 @@ class TreeInspector final : public QWidget {
   QHBoxLayout* chips_;
   QVector<QWidget*> chip_widgets_;
   QVector<QString> chip_texts_;
-  QGridLayout* facts_;
-  QVector<QLabel*> fact_names_, fact_values_;
+  FactRows* facts_;
   QLabel* verbs_head_;
   VerbButton* pin_;
   VerbButton* unpin_;

@@ -45,6 +45,7 @@ TreePage::TreePage(const QString& title, PageContext context)
       outline_model_(new TreeModel(this)),
       outline_(new QTreeView),
       inspector_(new TreeInspector(context.theme)),
+      inspector_scroll_(new QScrollArea),
       states_(new QStackedWidget),
       mode_(new Segmented(tr("View"), {tr("Icicle"), tr("Outline")})),
       width_(new QComboBox),
@@ -66,6 +67,14 @@ TreePage::TreePage(const QString& title, PageContext context)
     outline_->header()->resizeSection(column, column == TreeModel::kBytes || column == TreeModel::kCompute ? 96 : 78);
   }
   outline_->setIndentation(14);
+  inspector_->setObjectName(QStringLiteral("treeInspector"));
+  inspector_scroll_->setWidgetResizable(true);
+  inspector_scroll_->setFrameShape(QFrame::NoFrame);
+  inspector_scroll_->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+  inspector_scroll_->setFocusPolicy(Qt::NoFocus);
+  inspector_scroll_->setStyleSheet(QStringLiteral(
+      "QScrollArea, QScrollArea > QWidget > QWidget#treeInspector { background: transparent; border: 0; }"));
+  inspector_scroll_->setWidget(inspector_);
   buildControls();
   buildEmpty();
   connect(tree_, &PrefixTreeView::selectionChanged, this, [this](quint64 key) {
@@ -115,7 +124,7 @@ void TreePage::buildControls() {
   column->setSpacing(8);
   auto* legend = new QHBoxLayout;
   legend->addWidget(new TreeLegend(theme()), 1);
-  legend->addWidget(search_sum_);
+  legend->addWidget(search_sum_, 0, Qt::AlignTop);
   column->addLayout(legend);
   column->addWidget(tree_, 1);
   auto* hints = new QHBoxLayout;
@@ -163,7 +172,8 @@ void TreePage::buildEmpty() {
   states_->addWidget(empty_);
 }
 
-QWidget* TreePage::inspector() { return inspector_; }
+// It may be taller than the window: with jobs at work, or verbs whose costs take two lines.
+QWidget* TreePage::inspector() { return inspector_scroll_; }
 
 void TreePage::focusSearch() {
   search_->setFocus(Qt::ShortcutFocusReason);
@@ -346,22 +356,17 @@ void TreePage::askTierVerb(const Command& dry, const Command& real) {
     }
     const JobInfo& job = *planned.job;
     const QString verb = jobVerb(job);
-    QStringList lines;
-    for (const auto& [name, value] : jobFacts(job, blockBytesOf(*client().view(), job.node))) {
-      lines.push_back(QStringLiteral("%1: %2").arg(name, value));
-    }
+    const auto facts = jobFacts(job, blockBytesOf(*client().view(), job.node));
     if (!doesSomething(job)) {
-      lines.push_front(tr("There is nothing to do."));
+      QStringList lines{tr("There is nothing to do.")};
+      for (const auto& [name, value] : facts) lines.push_back(QStringLiteral("%1: %2").arg(name, value));
       shell().showToast(QStringLiteral("%1: %2").arg(verb, lines.join(QStringLiteral(" \u00b7 "))));
       return;
     }
-    const bool computes = job.codec.compute_tokens > 0;
-    lines.push_back(
-        computes ? tr("It is computed as a request is, between the others, and can be stopped.")
-                 : tr("It goes on behind the requests, with at most a fifth of one core, and can be stopped."));
     Question question;
     question.title = tr("%1: \u201c%2\u201d with all below?").arg(verb, label);
-    question.text = lines.join(QLatin1Char('\n'));
+    for (const auto& [name, value] : facts) question.figures.push_back({name, value});
+    question.text = tierVerbText(job);
     question.verb = verb;
     question.harmless = true;
     auto* dialog = new ConfirmDialog(theme(), question, this);
@@ -372,6 +377,19 @@ void TreePage::askTierVerb(const Command& dry, const Command& real) {
     });
     dialog->open();
   });
+}
+
+// What it means for answers, and at whose cost it goes on.
+QString TreePage::tierVerbText(const JobInfo& job) {
+  QStringList lines;
+  if (job.verb == QLatin1String("compress")) {
+    lines.push_back(tr("Answers that reuse it are then close to the exact ones and not bit for bit the same; each says "
+                       "so. Computing it exactly again undoes this."));
+  }
+  lines.push_back(job.codec.compute_tokens > 0
+                      ? tr("It is computed as a request is, between the others, and can be stopped.")
+                      : tr("It goes on behind the requests, with at most a fifth of one core, and can be stopped."));
+  return lines.join(QLatin1Char('\n'));
 }
 
 void TreePage::cancelJob(quint64 job) {

@@ -8,6 +8,7 @@
 
 class QComboBox;
 class QLabel;
+class QScrollArea;
 class QSlider;
 class QStackedWidget;
 class QTreeView;
@@ -49,6 +50,7 @@ class TreePage final : public Page {
   void unpin(NodeId node, const QString& label);
   void askDelete();
   void askTierVerb(const Command& dry, const Command& real);
+  static QString tierVerbText(const JobInfo& job);
   void askMove(const QString& to, bool keep);
   void askVerify();
   void askCompress(const QString& scheme);
@@ -62,6 +64,7 @@ class TreePage final : public Page {
   TreeModel* outline_model_;
   QTreeView* outline_;
   TreeInspector* inspector_;
+  QScrollArea* inspector_scroll_;
   QStackedWidget* states_;
   EmptyState* empty_;
   Segmented* mode_;
