@@ -215,6 +215,13 @@
             <numerusform>%1 · %n blocks</numerusform>
         </translation>
     </message>
+    <message numerus="yes">
+        <source>%1 of %Ln blocks on disk · %2</source>
+        <translation>
+            <numerusform>%1 of %Ln block on disk · %2</numerusform>
+            <numerusform>%1 of %Ln blocks on disk · %2</numerusform>
+        </translation>
+    </message>
 </context>
 <context>
     <name>larder::gui::TreePage</name>

@@ -3397,6 +3397,10 @@
         <source>Compress, or compute exactly again…</source>
         <translation>Comprimi o ricalcola esatto…</translation>
     </message>
+    <message>
+        <source>%1 of them copied in memory</source>
+        <translation>di cui %1 copiati in memoria</translation>
+    </message>
 </context>
 <context>
     <name>larder::gui::PromptStrip</name>
@@ -4303,6 +4307,17 @@
         <source>computed elsewhere</source>
         <translation>calcolato altrove</translation>
     </message>
+    <message>
+        <source>Copies in memory</source>
+        <translation>Copie in memoria</translation>
+    </message>
+    <message numerus="yes">
+        <source>%1 of %Ln blocks on disk · %2</source>
+        <translation>
+            <numerusform>%1 di %Ln blocco su disco · %2</numerusform>
+            <numerusform>%1 di %Ln blocchi su disco · %2</numerusform>
+        </translation>
+    </message>
 </context>
 <context>
     <name>larder::gui::TreeLegend</name>
@@ -4321,6 +4336,10 @@
     <message>
         <source>paler: older</source>
         <translation>pallido: vecchio</translation>
+    </message>
+    <message>
+        <source>with a copy in memory</source>
+        <translation>con copia in memoria</translation>
     </message>
 </context>
 <context>

@@ -240,6 +240,7 @@ QString PrefixTreeView::describe(const TreeRow& row) const {
   parts.push_back(tierLabel(node->device_blocks > 0                           ? Tier::kDevice
                             : node->disk_blocks > 0 && node->host_blocks == 0 ? Tier::kDisk
                                                                               : Tier::kHost));
+  if (node->ram_blocks > 0) parts.push_back(tr("%1 of them copied in memory").arg(bytesText(node->ram_bytes)));
   parts.push_back(tr("%n hits", nullptr, static_cast<int>(node->hits)));
   if (node->last_hit > 0) parts.push_back(tr("last hit %1 ago").arg(agoText(node->last_hit, view_->at)));
   if (node->compute_ms > 0) parts.push_back(tr("%1 to compute").arg(durationText(node->compute_ms)));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // PrefixTreeView: the prefix tree as an icicle, painted over the flat rows of the snapshot. Fill and hatch mean tier, a
-// shape means tenant, lightness means age, a thick top edge means pinned.
+// shape means tenant, lightness means age, a thick top edge means pinned, a folded corner means that what lies on disk
+// has a copy in memory (hollow: a part of it has).
 // Keys:     arrows parent, child, sibling; Home root; + and - zoom; Enter zooms in; Backspace back; Esc whole tree;
 //           P pins, Del deletes; letters search.
 // Ensures:  selection and zoom are by key and survive every refresh; hovering starts no work.    Threads: GUI thread.

@@ -174,6 +174,7 @@ FactRows::Facts TreeInspector::groupFacts(const TreeSums& all) {
               {tr("Bytes"), bytesText(all.bytes)},
               {tr("Runs"), countText(all.nodes)},
               {tr("To compute"), all.compute_ms > 0 ? durationText(all.compute_ms) : noData()}};
+  if (all.ram_blocks > 0) facts.insert(3, {tr("Copies in memory"), copiesInMemory(all)});
   return facts;
 }
 
@@ -189,7 +190,14 @@ FactRows::Facts TreeInspector::runFacts(const TreeNode& node, const TreeRow& row
        hit ? tr("%1, last %2 ago").arg(countText(node.hits), agoText(node.last_hit, now)) : tr("none yet")},
       {tr("To compute again"), node.compute_ms > 0 ? durationText(node.compute_ms) : noData()},
       {tr("In use"), node.in_use ? tr("by a running request") : tr("no")}};
+  if (node.ram_blocks > 0) facts.insert(3, {tr("Copies in memory"), copiesInMemory(row.own)});
   return facts;
+}
+
+// Of what lies on disk only.
+QString TreeInspector::copiesInMemory(const TreeSums& sums) {
+  return tr("%1 of %Ln blocks on disk \u00b7 %2", nullptr, static_cast<int>(sums.disk_blocks))
+      .arg(countText(sums.ram_blocks), bytesText(sums.ram_bytes));
 }
 
 void TreeInspector::showTierCosts(const TreeNode& node, std::uint64_t block_bytes) {

@@ -48,6 +48,7 @@ class TreeInspector final : public QWidget {
   void setChips(const QVector<QString>& texts);
   static FactRows::Facts groupFacts(const struct TreeSums& all);
   static FactRows::Facts runFacts(const struct TreeNode& node, const struct TreeRow& row, WallTime now);
+  static QString copiesInMemory(const struct TreeSums& sums);
   void showTierCosts(const struct TreeNode& node, std::uint64_t block_bytes);
   void showRequests(const SnapshotView& view, const struct TreeNode& node);
   void restyle();

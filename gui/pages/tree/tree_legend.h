@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// TreeLegend: what fills and edges of the tree mean.
+// TreeLegend: what fills and edges of the tree mean, in as many rows as its width takes.
 // Threads: GUI thread.
 #pragma once
 
+#include <QVector>
 #include <QWidget>
+#include <cstdint>
 
 namespace larder::gui {
 
@@ -14,12 +16,24 @@ class TreeLegend final : public QWidget {
 
  public:
   explicit TreeLegend(const Theme& theme, QWidget* parent = nullptr);
-  QSize sizeHint() const override { return QSize(420, 18); }
+  QSize sizeHint() const override { return QSize(420, heightForWidth(width())); }
+  bool hasHeightForWidth() const override { return true; }
+  int heightForWidth(int width) const override;
 
  protected:
   void paintEvent(QPaintEvent* event) override;
 
  private:
+  enum class Sign : std::uint8_t { kDevice, kHost, kDisk, kCopied, kPinned, kHit, kGone, kNone };
+  struct Entry {
+    Sign sign = Sign::kNone;
+    QString text;
+  };
+
+  static QVector<Entry> entries();
+  QVector<QPoint> places(int width) const;  // of each entry
+  void paintSwatch(QPainter& painter, Sign sign, const QRectF& box) const;
+
   const Theme& theme_;
 };
 

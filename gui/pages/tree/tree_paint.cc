@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Painting of PrefixTreeView. Order of layers: fill, hatch, tier strip, pin edge, text plate, text, match, ghost,
-// pulse, selection (accent outside, surface line inside, so that it shows on every fill), hover.
+// Painting of PrefixTreeView. Order of layers: fill, hatch, tier strip, pin edge, text plate, text, memory corner,
+// match, ghost, pulse, selection (accent outside, surface line inside, so that it shows on every fill), hover.
 #include <QPainter>
 #include <QScrollBar>
 #include <algorithm>
@@ -8,6 +8,7 @@
 #include <cmath>
 
 #include "gui/models/words.h"
+#include "gui/pages/tree/memory_corner.h"
 #include "gui/pages/tree/prefix_tree_view.h"
 #include "gui/theme/numbers.h"
 #include "gui/widgets/tenant_mark.h"
@@ -140,7 +141,10 @@ void PrefixTreeView::paintRun(QPainter& painter, const TreeRow& row, const QRect
   }
   QString figures = tr("%1 tok").arg(countText(row.own.tokens));
   if (rect.width() >= kBytesFrom) figures += QStringLiteral(" \u00b7 %1").arg(bytesText(row.own.bytes));
-  paintText(painter, rect, {view_->tree->labelOf(row, *view_), figures}, ink, indent, plate);
+  const bool copied = node.ram_blocks > 0;
+  const double corner = copied && rect.width() >= kLabelFrom ? kMemoryCorner : 0;
+  paintText(painter, rect.adjusted(0, 0, -corner, 0), {view_->tree->labelOf(row, *view_), figures}, ink, indent, plate);
+  if (copied) drawMemoryCorner(painter, theme_, rect, node.ram_blocks == node.disk_blocks);
   if (!search_.isEmpty() && !dim) {
     painter.setPen(QPen(theme_.color(Tone::kText), 2));
     painter.setBrush(Qt::NoBrush);
