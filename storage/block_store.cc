@@ -184,7 +184,7 @@ void BlockStore::keep_in_ram(const ScopeId& scope, std::vector<BlockKey> keys) {
   StoreState& state = core_->state;
   {
     MutexLock lock(state.mutex);
-    if (state.stopping || state.index.ram().cap() == 0 || state.writes.size() >= 2 * state.queue_blocks) return;
+    if (state.stopping || state.limits.ram_bytes == 0 || state.writes.size() >= 2 * state.queue_blocks) return;
     state.writes.push_back({0, KeepTask{scope, std::move(keys)}});
   }
   state.write_wanted.notify_one();

@@ -100,6 +100,19 @@ TEST(StoreRam, WhatLeavesThePoolIsReadOnceAndTakesThePlaceOfWhatLeftItBefore) {
   EXPECT_FALSE(in_ram(rig, 11, 0, 2)) << "a scope that the store does not know";
 }
 
+// The cap reaches the writer before what left the pool after it does.
+TEST(StoreRam, WhatLeavesThePoolRightAfterACapWasSetIsKept) {
+  for (int round = 0; round < 20; ++round) {
+    MemoryDisk disk;
+    StoreRig rig(disk);
+    ASSERT_TRUE(rig.open(config(0)));
+    ASSERT_EQ(rig.put(block_of(1, 0)), Refusal::kNone);
+    rig.store().set_limits(config(4 * kExtent).limits);
+    leave_pool(rig, {key_of(1, 0)});
+    ASSERT_TRUE(in_ram(rig, 1, 0)) << round;
+  }
+}
+
 TEST(StoreRam, TheCapChangesLive) {
   MemoryDisk disk;
   StoreRig rig(disk);
