@@ -58,8 +58,8 @@ constexpr const char* kDeepseekLlm[] = {
     R"(\p{N})"};
 constexpr const char* kDeepseekV3[] = {
     R"(\p{N}{1,3})", R"([\x{4E00}-\x{9FA5}\x{3040}-\x{309F}\x{30A0}-\x{30FF}]+)",
-    R"([!"#$%&'()*+,\-./:;<=>?@\[\\\]^_`{|}~][A-Za-z]+|[^\r\n\p{L}\p{P}\p{S}]?[\p{L}\p{M}]+|)"
-    R"( ?[\p{P}\p{S}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+)"};
+    (R"([!"#$%&'()*+,\-./:;<=>?@\[\\\]^_`{|}~][A-Za-z]+|[^\r\n\p{L}\p{P}\p{S}]?[\p{L}\p{M}]+|)"
+     R"( ?[\p{P}\p{S}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+)")};
 constexpr const char* kTekken[] = {LARDER_SMALL_WORD "|" LARDER_CAPITAL_WORD R"(|\p{N})" LARDER_SIGNS_AND_LINES};
 constexpr const char* kGpt4o[] = {LARDER_SMALL_WORD "(?:" LARDER_ANY_CASE_SUFFIX ")?|" LARDER_CAPITAL_WORD
                                   "(?:" LARDER_ANY_CASE_SUFFIX R"()?|\p{N}{1,3})" LARDER_SIGNS_AND_LINES};
