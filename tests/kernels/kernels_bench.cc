@@ -1,16 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// Speed of the kernels, one thread: matrices of the shapes of SmolLM2-135M, attention at two depths. Weights cycle
-// through more copies than a core's own cache holds, as a model's layers do.
+// Speed of the kernels, one thread: matrices of the shapes of SmolLM2-135M, int8 products of packed weights of 2048 x
+// 2048, attention at two depths. Weights cycle through more copies than a core's own cache holds, as a model's layers
+// do.
 #include <benchmark/benchmark.h>
 
 #include <string>
 
+#include "kernels/cpu/int8_set.h"
 #include "tests/kernels/cases.h"
 
 namespace larder::kernels {
 namespace {
 
 constexpr std::uint32_t kCopies = 16;
+constexpr std::uint32_t kInt8Copies = 2;
 
 void run_matmul(benchmark::State& state, const KernelSet& kernels, WeightType type, std::uint32_t n, std::uint32_t cols,
                 std::uint32_t rows) {
@@ -41,6 +44,62 @@ void run_matmul(benchmark::State& state, const KernelSet& kernels, WeightType ty
   const auto runs = static_cast<double>(state.iterations());
   state.counters["flops"] = benchmark::Counter(2.0 * n * cols * rows * runs, benchmark::Counter::kIsRate);
   state.counters["weight_bytes"] = benchmark::Counter(static_cast<double>(bytes) * runs, benchmark::Counter::kIsRate);
+}
+
+void run_int8(benchmark::State& state, const Int8Kernels& kernels, WeightType type, std::uint32_t rows) {
+  constexpr std::uint32_t kSize = 2048;
+  Rng rng(3);
+  const testing::RandomWeights weights(rng, type, kSize * kInt8Copies, kSize);
+  WeightView w = weights.view();
+  w.rows = kSize;
+  const std::size_t bytes = kernels.packed_bytes(w);
+  const testing::AlignedBytes packed(bytes * kInt8Copies);
+  for (std::uint32_t i = 0; i < kInt8Copies; ++i) {
+    w.data = weights.view().data + i * kSize * w.row_bytes();
+    kernels.pack(w, 0, kSize / kPanelWeightRows, packed.data() + i * bytes);
+  }
+  const std::vector<float> x = testing::random_floats(rng, std::size_t{rows} * kSize);
+  std::vector<std::int8_t> q(x.size());
+  std::vector<Int8Group> groups(x.size() / kInt8Group);
+  for (std::uint32_t row = 0; row < rows; row += int8_strip_rows(rows - row)) {
+    kernels.round_strip(x.data() + std::size_t{row} * kSize, kSize, int8_strip_rows(rows - row), kSize,
+                        q.data() + std::size_t{row} * kSize, groups.data() + std::size_t{row} * (kSize / kInt8Group));
+  }
+  std::vector<float> out(std::size_t{rows} * kSize);
+  Int8MatmulArgs a;
+  a.w = w;
+  a.x = {q.data(), groups.data()};
+  a.out = out.data();
+  a.out_stride = kSize;
+  a.rows = rows;
+  a.n_end = kSize;
+  std::uint32_t copy = 0;
+  for (auto step : state) {
+    static_cast<void>(step);
+    a.packed = packed.data() + copy * bytes;
+    copy = (copy + 1) % kInt8Copies;
+    kernels.matmul(a);
+    benchmark::DoNotOptimize(out.data());
+  }
+  const auto runs = static_cast<double>(state.iterations());
+  state.counters["ops"] = benchmark::Counter(2.0 * kSize * kSize * rows * runs, benchmark::Counter::kIsRate);
+  state.counters["weight_bytes"] = benchmark::Counter(static_cast<double>(bytes) * runs, benchmark::Counter::kIsRate);
+}
+
+void register_int8() {
+  for (const IsaRequest request : {IsaRequest::kAvx2, IsaRequest::kAuto}) {
+    const Int8Kernels* const kernels = select_int8_kernels(request);
+    if (kernels == nullptr) continue;
+    for (const WeightType type : testing::weight_types()) {
+      if (!kernels->takes(type)) continue;
+      for (const std::uint32_t rows : {1u, 4u, 12u, 64u, 512u}) {
+        const std::string name = std::string(kernels->name) + "/int8/" + weight_type_info(type).name +
+                                 "/rows:" + std::to_string(rows);
+        benchmark::RegisterBenchmark(name.c_str(),
+                                     [=](benchmark::State& state) { run_int8(state, *kernels, type, rows); });
+      }
+    }
+  }
 }
 
 void run_attention(benchmark::State& state, const KernelSet& kernels, std::uint32_t rows, std::uint32_t first) {
@@ -106,6 +165,7 @@ void register_all() {
 int main(int argc, char** argv) {
   benchmark::Initialize(&argc, argv);
   larder::kernels::register_all();
+  larder::kernels::register_int8();
   benchmark::RunSpecifiedBenchmarks();
   benchmark::Shutdown();
 }
