@@ -8,6 +8,7 @@ namespace larder::exec {
 namespace {
 
 constexpr std::uint32_t kPanelsBetweenLooks = 64;  // at the flag that stops the thread
+constexpr std::size_t kLine = 64;
 
 }  // namespace
 
@@ -34,6 +35,8 @@ void PackedWeights::add(const kernels::WeightView& w) {
   const auto [at, added] = matrices_.try_emplace(w.data);
   if (!added) return;
   at->second.view = w;
+  at->second.offset = bytes_;
+  bytes_ += (kernels_.packed_bytes(w) + kLine - 1) / kLine * kLine;
   order_.push_back(&at->second);
 }
 
@@ -43,20 +46,22 @@ const std::byte* PackedWeights::find(const kernels::WeightView& w) const {
 }
 
 void PackedWeights::pack_all() {
-  static_cast<void>(std::all_of(order_.begin(), order_.end(), [this](Matrix* matrix) { return pack(*matrix); }));
+  Result<MappedMemory> memory = MappedMemory::map(bytes_, "packed weights");
+  if (memory.ok()) {
+    memory_ = std::move(memory).value();
+    static_cast<void>(std::all_of(order_.begin(), order_.end(), [this](Matrix* matrix) { return pack(*matrix); }));
+  }
   done_.store(true, std::memory_order_release);
 }
 
 bool PackedWeights::pack(Matrix& matrix) {
-  Result<MappedMemory> memory = MappedMemory::map(kernels_.packed_bytes(matrix.view), "packed weights");
-  if (!memory.ok()) return false;
-  matrix.memory = std::move(memory).value();
+  std::byte* const packed = memory_.data() + matrix.offset;
   const std::uint32_t panels = (matrix.view.rows + kernels::kPanelWeightRows - 1) / kernels::kPanelWeightRows;
   for (std::uint32_t begin = 0; begin < panels; begin += kPanelsBetweenLooks) {
     if (stopping_.load(std::memory_order_relaxed)) return false;
-    kernels_.pack(matrix.view, begin, std::min(begin + kPanelsBetweenLooks, panels), matrix.memory.data());
+    kernels_.pack(matrix.view, begin, std::min(begin + kPanelsBetweenLooks, panels), packed);
   }
-  matrix.ready.store(matrix.memory.data(), std::memory_order_release);
+  matrix.ready.store(packed, std::memory_order_release);
   model_->leave_pages(matrix.view);
   return true;
 }
