@@ -47,7 +47,8 @@ double weight_q6_k(const std::byte* row, std::uint32_t col) {
   const int low_byte = block.ql[64 * half + 32 * (j % 2) + l];
   const int low = j < 2 ? low_byte & 15 : low_byte >> 4;
   const int high = (block.qh[32 * half + l] >> (2 * j)) & 3;
-  return double{f16_to_f32(block.d)} * block.scales[i / 16] * ((low | (high << 4)) - 32);
+  const int scale = block.scales[i / 16];
+  return double{f16_to_f32(block.d)} * scale * ((low | (high << 4)) - 32);
 }
 
 int five_bits(const std::uint8_t* qs, const std::uint8_t* qh, std::uint32_t i) {
